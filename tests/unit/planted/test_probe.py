@@ -14,9 +14,9 @@ from tests.support import dying
 from tests.support.cases import addition
 from tests.support.pairs import CASE, observed, outcome
 from tests.support.planted import PACKAGE, edit_in
+from tridiff.fuzz.coverage import lines as lines_told
 from tridiff.fuzz.coverage.lines import Lines
 from tridiff.fuzz.errors import TridiffError
-from tridiff.fuzz.planted import lines as lines_of_planted
 from tridiff.fuzz.planted import trial
 from tridiff.fuzz.planted.edit import Edit
 from tridiff.fuzz.planted.probe import MOST, MOST_ONCE, Probe, compare, draw
@@ -127,8 +127,8 @@ def test_lines_without_steps_are_the_same_until_a_function_is_called_often(tmp_p
     lines = Lines(tmp_path, steps=False)
     for seldom in (True, False):
         with lines:
-            for number in range(lines_of_planted._OFTEN + 1):
-                names["f"](number == (3 if seldom else lines_of_planted._OFTEN))
+            for number in range(lines_told._OFTEN + 1):
+                names["f"](number == (3 if seldom else lines_told._OFTEN))
         assert lines.found == {"one.py": {1, 2, 3, 4} if seldom else {1, 2, 4}} and not lines.steps
 
 

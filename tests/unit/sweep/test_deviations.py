@@ -71,13 +71,16 @@ def records() -> list[SweepRecord]:
 
 
 def test_every_explanation_is_needed_by_a_record(records: list[SweepRecord]) -> None:
+    """By the record itself, or by the report of one that made room."""
     used = {id(explanation(one.spec, d)) for record in records for one in record.results for d in one.deviations}
+    told = "".join(path.read_text(encoding="utf-8") for path in _REPORTS.glob("h200-sweep-*/report.md"))
     # What only shows with --nearest or in stratified sets is not in every record.
-    assert [one.why for one in KNOWN if id(one) not in used and not (one.nearest or one.predicted)] == []
+    assert [one.why for one in KNOWN
+            if id(one) not in used and one.why not in told and not (one.nearest or one.predicted)] == []
 
 
 def test_the_records_say_what_is_explained_today(records: list[SweepRecord]) -> None:
-    assert len(records) >= 3
+    assert len(records) >= 2
     for path, record in zip(REPORTS, records, strict=True):
         assert explained_record(record) == record, f"tridiff sweep --render {path}"
 
