@@ -11,7 +11,8 @@ from tridiff.fuzz.known.chains.features import words
 from tridiff.fuzz.known.issue import ASTRAY, WRONG, KnownIssue
 from tridiff.fuzz.records import Case
 from tridiff.fuzz.records.corpus_entry import Stage, Truth
-from tridiff.kernels.gluon.chain import Chain, Reduce, Scan
+from tridiff.kernels.gluon.chain import Chain, Convert, Reduce, Scan
+from tridiff.oracles.dtypes import dtype
 
 _PREDICTED = "tridiff.fuzz.known.predictions.chains"
 _WHERE = (("gluon.*", "own"),)
@@ -34,6 +35,13 @@ def _reduces(case: Case) -> bool:
     return isinstance(case.program, Chain) and any(isinstance(step, Reduce) for step in case.program.steps)
 
 
+def _converts_halves(case: Case) -> bool:
+    """Whether elements of 16 bits change their layout."""
+    chain = case.program
+    return isinstance(chain, Chain) and any(isinstance(step, Convert) for step in chain.steps) and any(
+        dtype(one.dtype).storage_bits == 16 for one in chain.arrays)
+
+
 def _issue(name: str, *entries: str, word: str | tuple[str, ...] = (), match: Callable[[Case], bool] | None = None,
            title: str, upstream: tuple[str, ...] = (), stage: Stage = "ttgir", truth: Truth = "defect",
            predicted: str = "", relative: Callable[[Case], Case | None] | None = None,
@@ -51,6 +59,9 @@ ISSUES = (
     _issue("narrow-shuffle-swapped-twice", "convert_layout/value-e95cb3acf8", "register_views/value-79e5eee5df",
            word="bytes swapped twice", upstream=("triton#9713",), predicted="swapped_twice",
            title="bytes that change lanes within a warp are exchanged twice"),
+    _issue("odd-halves-lost-behind-ldmatrix", "convert_layout/value-ecfd71c0ac", stage="ptxas",
+           match=_converts_halves, predicted="odd_halves_lost",
+           title="behind ldmatrix every second element of 16 bits is the one in front of it"),
     _issue("fp4-along-an-outer-axis", "fp4/failed-to-infer-encoding-d1d9ca8714", "fp4/value-64b41eb6df",
            word="behind another axis", upstream=("triton#10492",), relative=plainer.decoded,
            errors=("failed to infer encoding",), title="bytes are decoded as if the axis were a thread's innermost"),

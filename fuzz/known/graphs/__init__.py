@@ -140,6 +140,10 @@ ISSUES = (
         upstream=("pytorch#175594",), stage="llvm", truth="accuracy", where=_OWN,
         entries=("codegen.pointwise/value-580f48d91e",), match=options.contracted, relative=options.uncontracted),
     KnownIssue(
+        name="poison-lane-spills-into-a-row", title="a lane of poison spills into the row that a program writes",
+        stage="llvm", truth="defect", where=_OWN, entries=("codegen.mixed/value-06961659fa",), backends=("cuda",),
+        match=options.writes_rows_in_pairs, relative=options.with_wide_indices, kinds=(*WRONG, "out_of_bounds")),
+    KnownIssue(
         name="calls-among-spilled-registers", title="calls among many spilled registers mix up elements",
         stage="ptxas", truth="defect", where=_OWN, entries=("codegen.memory/value-8f05b3e1c9",),
         match=options.spilled, relative=options.unspilled),

@@ -125,3 +125,18 @@ def with_chosen_fp32(case: Case) -> Case | None:
     graph = _graph(case)
     made = replace(case, program=replace(graph, schedules=tuple(replace(one, upcast=True) for one in graph.schedules)))
     return made if valid(made) else None
+
+
+def writes_rows_in_pairs(case: Case) -> bool:
+    """Whether a program with indices of 32 bits has two elements along an axis, so that its number is shifted by one
+    where a thread's is shifted by 31."""
+    return any(2 in one.x_blocks and one.static and one.index_dtype == "i32" for one in _graph(case).schedules)
+
+
+def with_wide_indices(case: Case) -> Case | None:
+    """The case with indices of 64 bits in those programs."""
+    graph = _graph(case)
+    wide = tuple(replace(one, index_dtype="i64") if 2 in one.x_blocks and one.static else one
+                 for one in graph.schedules)
+    made = replace(case, program=replace(graph, schedules=wide))
+    return made if valid(made) else None

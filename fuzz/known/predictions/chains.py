@@ -16,6 +16,7 @@ from tridiff.fuzz.known.chains.features import masks_narrow
 from tridiff.fuzz.known.chains.forgotten import seen as lowered
 from tridiff.fuzz.known.chains.misplaced import conversion_of, of_conversion
 from tridiff.fuzz.known.issue import Wrong
+from tridiff.fuzz.known.predictions.consistency import where_it_shows
 from tridiff.kernels.gluon.chain import Chain, Convert, Load, Regroup, Transpose, with_step
 from tridiff.kernels.gluon.check import typed
 from tridiff.kernels.gluon.ownership import Holding
@@ -68,6 +69,21 @@ def transposition_lost(seen: Wrong) -> Masks:
         return value
 
     return _held(seen, astray(seen.case, _inputs(seen), changed))
+
+
+def odd_halves_lost(seen: Wrong) -> Masks:
+    """Every second element along the last axis of an output of 16 bits is the one in front of it; of an output that
+    has most of its changed elements so."""
+    found: Masks = {}
+    for name, wrong in seen.wrong.items():
+        expected = seen.expected.get(name)
+        if expected is None or expected.element_size() != 2 or not expected.dim() or expected.shape[-1] % 2:
+            continue
+        right = to_bits(expected)
+        lost = right[..., ::2].repeat_interleave(2, dim=-1)
+        predicted = (to_bits(seen.actual[name]) == lost).reshape(*right.shape)
+        found[name] = where_it_shows(predicted, lost != right).reshape(wrong.shape)
+    return found
 
 
 def swapped_twice(seen: Wrong) -> Masks:
