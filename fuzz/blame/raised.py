@@ -30,6 +30,7 @@ def stack(error: BaseException, package: Path) -> tuple[Frame, ...]:
     raised = [frame.f_code.co_filename for frame, _ in traceback.walk_tb(inner.__traceback__)]
     if type(inner).__name__ in _ASSERTED or any(Path(one).is_relative_to(_KERNELS) for one in raised[-1:]):
         return ()
+
     def before(one: Frame) -> bool:
         return not one.file.startswith(_STAGES) and f"{one.file} {one.function}" not in _ALWAYS
 

@@ -246,7 +246,7 @@ class Hunt:
         except TimeUp:
             self._hurried = True
         self._failing |= set(issues)
-        return findings_of(outcome.signature, issues, outcome.evidence.log if outcome.evidence is not None else "")
+        return findings_of(outcome.signature, issues, outcome.log)
 
     def _is_known(self, finding: str) -> bool:
         """Whether the corpus or another shard has it. When there is no time to ask, it is told as seen once."""

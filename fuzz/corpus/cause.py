@@ -102,7 +102,6 @@ def same_finding(outcome: Outcome, entry: CorpusEntry) -> bool:
     ways = {(one.verdict, one.kind) for one in entry.expected
             if one.verdict.failed and one.kind and one.subject == outcome.subject}
     told = told or (issue != "" and (outcome.signature.verdict, outcome.signature.kind) in ways)
-    log = outcome.evidence.log if outcome.evidence is not None else ""
     return told or (issue != "" and issue in outcome.explained_by) or (
-        findings_of(outcome.signature, (), log) == findings_of(entry.signature, (), entry.evidence.log)) or (
+        findings_of(outcome.signature, (), outcome.log) == findings_of(entry.signature, (), entry.evidence.log)) or (
         finding_of(outcome.signature) == finding_of(entry.signature))

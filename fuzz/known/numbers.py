@@ -69,10 +69,9 @@ def rounded(case: Case) -> Case:
 def _filled_otherwise(case: Case) -> bool:
     """Whether a load or an atomic operation on fp64 depends on the type that a number has."""
     call = case.program
-    place = _filling(call) if isinstance(call, Call) else None
-    if place is None:
+    if not isinstance(call, Call) or (place := _filling(call)) is None:
         return False
-    one = cases.call_of(case).operands[place]
+    one = call.operands[place]
     return one.number[:5] != "float" and _kept(one.value, "fp32") != one.value
 
 

@@ -1,9 +1,12 @@
 """Known issue of shifts to the right whose operands differ in signedness (contract: language.md §1)."""
 
+from msgspec.structs import replace
+
 from tridiff.fuzz.known.issue import KnownIssue
+from tridiff.fuzz.known.statements import having
 from tridiff.fuzz.records import Case
-from tridiff.fuzz.statements.cases import every, rewritten
-from tridiff.kernels.language.script import Node, Script
+from tridiff.fuzz.statements.cases import rewritten
+from tridiff.kernels.language.script import Node
 
 
 def _shifts(one: Node) -> bool:
@@ -15,10 +18,6 @@ def _shifts(one: Node) -> bool:
     return amount.row != "number" and not (amount.row == "cast" and amount.word("to")[0] == "i")
 
 
-def _matches(case: Case) -> bool:
-    return isinstance(case.program, Script) and any(map(_shifts, every(case)))
-
-
 def _by_signed_amounts(case: Case) -> Case | None:
     """The same shifts by amounts of i8, which hold every width and leave the type of the other operand as it is."""
 
@@ -26,7 +25,7 @@ def _by_signed_amounts(case: Case) -> Case | None:
         if not _shifts(one):
             return one
         amount = Node(row="cast", words={"to": "i8", "function": True}, parts=(one.parts[-1],))
-        return Node(row=one.row, words=one.words, parts=(*one.parts[:-1], amount))
+        return replace(one, parts=(*one.parts[:-1], amount))
 
     return rewritten(case, change)
 
@@ -36,6 +35,6 @@ ISSUES = (
         name="shift-by-the-left-operands-sign", stage="front-end", truth="contract",
         title="a signed number that is shifted to the right by an unsigned one is unsigned, and filled with its sign",
         where=(("language.*", "own"),), entries=("language.statements/value-891406c2b7",),
-        match=_matches, instead=_by_signed_amounts, kinds=("value",),
+        match=having(_shifts), instead=_by_signed_amounts, kinds=("value",),
         explains="tridiff.fuzz.known.predictions.shifts:filled_by_the_left"),
 )

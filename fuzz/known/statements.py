@@ -16,7 +16,8 @@ from tridiff.kernels.language.script import Node, Script
 _OF_PYTHON = {"min": "tl.minimum", "max": "tl.maximum"}
 
 
-def _having(pattern: Callable[[Node], bool]) -> Callable[[Case], bool]:
+def having(pattern: Callable[[Node], bool]) -> Callable[[Case], bool]:
+    """Whether a case is a program of statements with a node that has the pattern."""
     return lambda case: isinstance(case.program, Script) and any(map(pattern, every(case)))
 
 
@@ -329,44 +330,44 @@ ISSUES = (
         name="flattened-loop-reads-the-inner-value", stage="ttgir", truth="defect", backends=("cuda",),
         title="what stands in front of the inner loop of a flattened one reads what the inner loop has made",
         where=(("language.*", "own"),), entries=("language.statements/value-a31fac3621",),
-        match=_having(_flattens), relative=_unflattened, kinds=WRONG),
+        match=having(_flattens), relative=_unflattened, kinds=WRONG),
     KnownIssue(
         name="stored-half-of-a-double-is-converted", stage="ptxas", truth="defect", backends=("cuda",),
         title="the lower half of a double's bits, as a parameter of a call, is the double as an integer",
         where=(("language.*", "own"),), entries=("language.functions/value-e1a29528c6",),
-        match=_having(_gives_bits), relative=_given_numbers, kinds=WRONG),
+        match=having(_gives_bits), relative=_given_numbers, kinds=WRONG),
     KnownIssue(
         name="negated-16-bit-integer-not-cut", stage="ptxas", truth="defect", backends=("cuda",), kinds=("value",),
         title="-x of 16 bits is extended as a number of 32 bits, in programs of statements",
         where=(("language.statements", "own"), ("language.functions", "own"), ("language.pointers", "own")),
         entries=("language.statements/value-f0caa24195",),
-        match=lambda case: _having(_negates)(case) and _small_of_16_bits(case) != case, relative=_small_of_16_bits,
+        match=lambda case: having(_negates)(case) and _small_of_16_bits(case) != case, relative=_small_of_16_bits,
         explains="tridiff.fuzz.known.predictions.pointers:beside_the_lowest_of_16_bits"),
     KnownIssue(
         name="positional-only-parameters-are-dropped", stage="front-end", truth="defect",
         title="parameters before a `/` of a jit function do not exist when it is compiled",
         where=(("language.*", "own"),), entries=("language.functions/a-is-not-defined-39fbd289b4",),
-        match=_having(_is_unnamed), relative=_with_names,
+        match=having(_is_unnamed), relative=_with_names,
         errors=("a is not defined*", "list index out of range*"), kinds=()),
     KnownIssue(
         name="interpreter-forgets-pending-annotations", stage="interpreter", truth="defect", backends=("interpreter",),
         title="in the interpreter a variable annotated as constexpr before it is assigned becomes a tensor",
         where=(("language.*", "own"),),
         entries=("language.statements/another-type-57f1fa3761",),
-        match=_having(_is_pending), relative=_annotated_at_once,
+        match=having(_is_pending), relative=_annotated_at_once,
         errors=("AttributeError*", "ValueError*", "another_type", "another_shape"), kinds=WRONG),
     KnownIssue(
         name="pointer-minus-unsigned-offset", stage="front-end", truth="defect",
         title="an unsigned offset that is subtracted from a pointer is negated in its own type and moves it forward",
         where=(("language.*", "own"),),
         entries=("language.pointers/out-of-bounds-757be6f29f", "language.pointers/value-2c80d38c1b"),
-        match=_having(_goes_back), relative=_by_wide_offsets,
+        match=having(_goes_back), relative=_by_wide_offsets,
         errors=("out_of_bounds", "illegal_address", "wrong_address_space"), kinds=WRONG),
     KnownIssue(
         name="while-of-a-constant", stage="front-end", truth="defect",
         title="a condition that is known when a kernel is compiled ends the compiler with an error of its own",
         where=(("language.*", "own"),), entries=("language.statements/constexpr--object-has-n-21d71fc307",),
-        match=_having(_may_know_its_condition), relative=_with_tensors_for_conditions,
+        match=having(_may_know_its_condition), relative=_with_tensors_for_conditions,
         errors=("'constexpr' object has no attribute 'handle'*",), kinds=()),
     KnownIssue(
         name="unsigned-bounds-are-negative", stage="front-end", truth="defect", backends=("cuda",),
@@ -385,19 +386,19 @@ ISSUES = (
         name="aggregates-ask-heirs-last", stage="front-end", truth="defect",
         title="an heir on the right with reflected operators of its own is not asked before its base on the left",
         where=(("language.*", "own"),), entries=("language.functions/another-type-76a050c38b",),
-        match=_having(_asks_an_heir), relative=_beside_a_tensor, kinds=WRONG,
+        match=having(_asks_an_heir), relative=_beside_a_tensor, kinds=WRONG,
         errors=("another_type", "another_shape", "Cannot bitcast*", "*object has no attribute*", "*type*")),
     KnownIssue(
         name="interpreter-aggregates-have-no-methods", stage="interpreter", truth="defect", backends=("interpreter",),
         title="in the interpreter aggregates lack their jit methods", where=(("language.*", "own"),),
         entries=("language.functions/attributeerror---both--o-6379ed8ce0",),
-        match=_having(_has_method), relative=_with_field, errors=("AttributeError*", "TypeError*"), kinds=()),
+        match=having(_has_method), relative=_with_field, errors=("AttributeError*", "TypeError*"), kinds=()),
     KnownIssue(
         name="interpreter-truth-values-are-pythons", stage="interpreter", truth="defect", backends=("interpreter",),
         title="in the interpreter `not`, `and` and `or` are Python's own: a bool, or one of the operands",
         where=(("language.*", "own"),),
         entries=("language.statements/attributeerror---bool--o-76512cba24",),
-        match=_having(_is_word), relative=_with_operators,
+        match=having(_is_word), relative=_with_operators,
         errors=("AttributeError*", "BlockTruthValue", "another_type", "another_shape"), kinds=WRONG),
     KnownIssue(
         name="interpreter-loop-variables-are-numbers", stage="interpreter", truth="defect", backends=("interpreter",),
@@ -411,31 +412,31 @@ ISSUES = (
         name="interpreter-conditions-are-true", stage="interpreter", truth="defect", backends=("interpreter",),
         title="in the interpreter `while tl.condition(...)` never ends: the object is true whatever it holds",
         where=(("language.*", "own"),), entries=("language.statements/launch-6e7987d24d",),
-        match=_having(_is_wrapped), relative=_unwrapped, errors=("launch",), kinds=()),
+        match=having(_is_wrapped), relative=_unwrapped, errors=("launch",), kinds=()),
     KnownIssue(
         name="interpreter-choices-are-numbers", stage="interpreter", truth="defect", backends=("interpreter",),
         title="in the interpreter `x if c else 5` gives the number itself, without a type, without methods",
         where=(("language.*", "own"),), entries=("language.statements/attributeerror---int--ob-720ace84fa",),
-        match=_having(_may_be_a_number), relative=_by_where,
+        match=having(_may_be_a_number), relative=_by_where,
         errors=("AttributeError*", "ValueError*", "another_type", "another_shape"), kinds=WRONG),
     KnownIssue(
         name="interpreter-walrus-names-numbers", stage="interpreter", truth="defect", backends=("interpreter",),
         title="in the interpreter `(x := 5)` is the number itself, without a type, without methods",
         where=(("language.*", "own"),), entries=("language.statements/attributeerror---int--ob-03cb7d9b12",),
-        match=_having(_names_a_number), relative=_naming_a_tensor,
+        match=having(_names_a_number), relative=_naming_a_tensor,
         errors=("AttributeError*", "ValueError*", "another_type", "another_shape"), kinds=WRONG),
     KnownIssue(
         name="interpreter-comparisons-of-floats-are-floats", stage="interpreter", truth="defect",
         title="in the interpreter a comparison of scalar floats becomes floats where it meets a block",
         where=(("language.*", "own"),), backends=("interpreter",),
         entries=("language.statements/typeerror--ufunc--bitwis-e6e021e7e8",),
-        match=_having(_uses_a_comparison), relative=_by_choices, errors=("TypeError: ufunc 'bitwise_*",), kinds=()),
+        match=having(_uses_a_comparison), relative=_by_choices, errors=("TypeError: ufunc 'bitwise_*",), kinds=()),
     KnownIssue(
         name="interpreter-min-and-max-are-pythons", stage="interpreter", truth="defect", backends=("interpreter",),
         title="in the interpreter `min` and `max` are Python's own, which ask blocks for a truth value",
         where=(("language.*", "own"),),
         entries=("language.statements/blocktruthvalue-6b507995f3",),
-        match=_having(_is_of_python),
+        match=having(_is_of_python),
         relative=_with_functions_of_triton, errors=("BlockTruthValue", "AttributeError*", "ValueError*",
                                                     "TypeError: Cannot use *",
                                                     "another_type", "another_shape"), kinds=WRONG),

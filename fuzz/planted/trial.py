@@ -39,8 +39,8 @@ _CONTEXT.set_forkserver_preload(["torch", "numpy", "scipy.special", "mpmath", "s
 
 
 MODULES = ("triton.experimental.gluon.language", "triton.experimental.gluon.nvidia.hopper",
-            "triton.language.extra.libdevice", "triton.tools.tensor_descriptor", "triton.backends.nvidia.compiler",
-            "triton.backends.nvidia.driver", "triton.runtime.interpreter")
+           "triton.language.extra.libdevice", "triton.tools.tensor_descriptor", "triton.backends.nvidia.compiler",
+           "triton.backends.nvidia.driver", "triton.runtime.interpreter")
 """What is imported before lines are noted."""
 
 

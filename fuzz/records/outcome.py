@@ -145,3 +145,8 @@ class Outcome(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=T
     seconds: Seconds = Seconds()
     explained_by: tuple[str, ...] = ()
     """Known issues (`fuzz.known`) that predict every wrong element as it is."""
+
+    @property
+    def log(self) -> str:
+        """What was printed by whatever ended the case, "" where nothing was kept."""
+        return self.evidence.log if self.evidence is not None else ""

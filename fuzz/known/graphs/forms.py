@@ -15,6 +15,7 @@ from tridiff.fuzz.known.graphs.form import Changes, Form, Result
 from tridiff.fuzz.known.graphs.index_forms import EXTREMUM_IN_INDEX, LIMIT_IN_INDEX, negated_abs
 from tridiff.fuzz.known.graphs.nodes import (
     ABSOLUTE,
+    EXTREMA,
     NEGATIONS,
     ORDERS,
     against_zero,
@@ -59,7 +60,6 @@ _WARPS_ELEMENTS, _SIDE_BY_SIDE = 64, 8
 """Elements of which a warp holds a multiple wherever a thread holds several side by side; most that one does."""
 _LEAST, _MINUS_ZERO = str(-(2**31)), "-0.0"
 _HARMLESS = {_LEAST: str(-(2**31) + 1), _MINUS_ZERO: "0.0"}
-_EXTREMA = ("minimum", "minimum_tl", "minimum_nan_tl", "maximum", "maximum_tl", "maximum_nan_tl")
 
 
 def _with_harmless_constants(analysis: Analysis, node: Node) -> Changes:
@@ -222,7 +222,7 @@ def _extremum_of_three(analysis: Analysis, node: Pointwise) -> Result:
 def _negated(analysis: Analysis, node: Pointwise) -> dict[int, Pointwise]:
     """The negations that come into an extremum of an extremum of the same kind."""
     nodes, kind = analysis.graph.nodes, node.op[:7]
-    inner = [one for k in node.args if isinstance(one := nodes[k], Pointwise) and one.op in _EXTREMA
+    inner = [one for k in node.args if isinstance(one := nodes[k], Pointwise) and one.op in EXTREMA
              and one.op[:7] == kind]
     if not inner or analysis.dtype(node.args[0]) != "i32":
         return {}
@@ -319,7 +319,7 @@ def _relu_of_extremum(analysis: Analysis, node: Pointwise) -> Result:
     VIMNMX.S16x2, and leaves relu out."""
     narrow = analysis.dtype(node.args[0]) in ("i8", "i16")
     against = node.op == "relu" or 0 in [number(analysis, k) for k in node.args]
-    inner = any(isinstance(one := analysis.graph.nodes[k], Pointwise) and one.op in _EXTREMA for k in node.args)
+    inner = any(isinstance(one := analysis.graph.nodes[k], Pointwise) and one.op in EXTREMA for k in node.args)
     if not narrow or not against or not inner:
         return None
     return replace(node, op="bitwise_not" if node.op == "relu" else "add")
@@ -327,7 +327,7 @@ def _relu_of_extremum(analysis: Analysis, node: Pointwise) -> Result:
 
 def _relu_left_out(analysis: Analysis, node: Pointwise) -> Iterator[Changes]:
     """The extremum itself."""
-    inner = next(k for k in node.args if isinstance(one := analysis.graph.nodes[k], Pointwise) and one.op in _EXTREMA)
+    inner = next(k for k in node.args if isinstance(one := analysis.graph.nodes[k], Pointwise) and one.op in EXTREMA)
     yield _everywhere(analysis, node, _same(inner))
 
 
@@ -422,9 +422,9 @@ BITS_TIMES = Form(label="integer product of a float product", ops=("mul", "mul_a
 INTEGER_ABS = Form(label="libdevice.abs of integers", ops=("abs_libdevice",), rewritten=_integer_abs)
 TRUTH_AS_HALF = Form(label="truth as bits of bf16 to fp16", kinds=(Cast, Store), rewritten=_truth_as_half,
                      computed=_truth_converted)
-EXTREMUM_OF_THREE = Form(label="extremum of three, one negated", ops=_EXTREMA, rewritten=_extremum_of_three,
+EXTREMUM_OF_THREE = Form(label="extremum of three, one negated", ops=EXTREMA, rewritten=_extremum_of_three,
                          computed=_negation_lost)
-LIMIT = Form(label="limit of a negated abs", ops=_EXTREMA, rewritten=_limit, computed=_limit_taken)
+LIMIT = Form(label="limit of a negated abs", ops=EXTREMA, rewritten=_limit, computed=_limit_taken)
 TRUTH_AS_FP16 = Form(label="truth as bits of fp16", kinds=(Cast,), rewritten=_truth_as_fp16, computed=_bits_converted)
 TRUTH_AS_FLOAT = Form(label="truth as bits of a float", kinds=(Cast,), rewritten=_truth_as_float,
                       computed=_bits_converted)
@@ -432,7 +432,7 @@ BITS_AGAINST_ZERO = Form(label="bits of a half compared with 0", kinds=(Cast,), 
 SIGN_OF_ABSOLUTE = Form(label="sign of an integer's abs", ops=ABSOLUTE, rewritten=_sign_of_absolute)
 BITS_OF_ABSOLUTE = Form(label="bits of an abs of fp64", ops=ABSOLUTE, rewritten=_bits_of_absolute)
 SIGN_OF_NEGATED = Form(label="sign of a negated i16", ops=NEGATIONS, rewritten=_sign_of_negated)
-RELU = Form(label="relu of a narrow extremum", ops=("relu", *_EXTREMA), rewritten=_relu_of_extremum,
+RELU = Form(label="relu of a narrow extremum", ops=("relu", *EXTREMA), rewritten=_relu_of_extremum,
             computed=_relu_left_out)
 FP8_EXPONENT = Form(label="power to the bits of an fp8", ops=("pow",), rewritten=_fp8_exponent)
 HALF_OF_SUMS = Form(label="half of a 16-bit sum", kinds=(Load, Pointwise, Index), ops=("add", "sub"),

@@ -23,7 +23,7 @@ from tridiff.oracles.dtypes import FP8
 
 ABSOLUTE = ("abs", "abs_tl", "abs_libdevice")
 ORDERS = ("lt", "le", "gt", "ge")
-EXTREMA = ("minimum", "minimum_tl", "minimum_nan_tl", "maximum", "maximum_tl", "maximum_nan_tl", "fmin", "fmax")
+EXTREMA = ("minimum", "minimum_tl", "minimum_nan_tl", "maximum", "maximum_tl", "maximum_nan_tl")
 DIVISIONS = ("floor_divide", "trunc_divide", "remainder", "fmod", "floordiv_operator", "mod_operator")
 NEGATIONS = ("neg", "neg_operator", "sub", "mul")
 """Operations that may negate."""
@@ -159,7 +159,8 @@ def against_zero(analysis: Analysis, position: int) -> bool:
                 compared = user.op in ("eq", "ne") and 0 in [number(analysis, k) for k in user.args]
                 found = compared or user.op == "to_i1" or user.op.startswith("logical_")
                 # LLVM knows that the extremum of a number and itself is the number.
-                through = user.op in ("neg", *ABSOLUTE) or (user.op in EXTREMA and user.args == (position, position))
+                through = user.op in ("neg", *ABSOLUTE) or (
+                    user.op in (*EXTREMA, "fmin", "fmax") and user.args == (position, position))
             case _:
                 found = False
         if found or (through and against_zero(analysis, place)):

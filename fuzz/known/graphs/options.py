@@ -12,7 +12,7 @@ from tridiff.fuzz.known.graphs.form import analysis_of
 from tridiff.fuzz.known.graphs.forms import SINGLE
 from tridiff.fuzz.known.graphs.nodes import DIVISIONS, is_constant, tilings
 from tridiff.fuzz.records import Case, LaunchOptions
-from tridiff.kernels.codegen.graph import Graph, Masked, Pointwise, Store
+from tridiff.kernels.codegen.graph import Graph, Masked, Pointwise, Schedule, Store
 from tridiff.kernels.pointwise.record import HALVES
 
 _LONG = ("i64", "u64")
@@ -130,13 +130,16 @@ def with_chosen_fp32(case: Case) -> Case | None:
 def writes_rows_in_pairs(case: Case) -> bool:
     """Whether a program with indices of 32 bits has two elements along an axis, so that its number is shifted by one
     where a thread's is shifted by 31."""
-    return any(2 in one.x_blocks and one.static and one.index_dtype == "i32" for one in _graph(case).schedules)
+    return any(map(_in_pairs, _graph(case).schedules))
+
+
+def _in_pairs(schedule: Schedule) -> bool:
+    return 2 in schedule.x_blocks and schedule.static and schedule.index_dtype == "i32"
 
 
 def with_wide_indices(case: Case) -> Case | None:
     """The case with indices of 64 bits in those programs."""
     graph = _graph(case)
-    wide = tuple(replace(one, index_dtype="i64") if 2 in one.x_blocks and one.static else one
-                 for one in graph.schedules)
+    wide = tuple(replace(one, index_dtype="i64") if _in_pairs(one) else one for one in graph.schedules)
     made = replace(case, program=replace(graph, schedules=wide))
     return made if valid(made) else None

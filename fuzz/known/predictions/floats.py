@@ -157,10 +157,9 @@ def unmoved_half(seen: Wrong) -> Masks:
         return {}
     a, b = (seen.inputs[name].float() for name in ("a", "b"))
     least, kind = torch.full_like(a, 2.0**-126), seen.inputs["a"].dtype
-    flushed = [torch.where(one.abs() < least, torch.zeros_like(one).copysign(one), one) for one in (a, b)]
-    leap = torch.where((flushed[0] == 0) & (flushed[1] != 0), least.copysign(b), torch.nextafter(*flushed))
-    leap = torch.where(leap.abs() < least, torch.zeros_like(leap).copysign(leap), leap)
-    return {"out": _any(seen.actual["out"], [torch.nextafter(a, b).to(kind), leap.to(kind)])}
+    start, end = _flushed(a), _flushed(b)
+    leap = torch.where((start == 0) & (end != 0), least.copysign(b), torch.nextafter(start, end))
+    return {"out": _any(seen.actual["out"], [torch.nextafter(a, b).to(kind), _flushed(leap).to(kind)])}
 
 
 def decimals_by_product(seen: Wrong) -> Masks:

@@ -8,9 +8,8 @@ from typing import Any
 import torch
 
 from tridiff.fuzz.known.issue import Wrong
-from tridiff.fuzz.known.predictions.statements import as_stored
-from tridiff.fuzz.statements.answers import outputs_of
-from tridiff.fuzz.statements.cases import arrays_in, script_of
+from tridiff.fuzz.known.predictions.statements import stored_by
+from tridiff.fuzz.statements.cases import script_of
 from tridiff.fuzz.statements.text import source
 from tridiff.oracles.by_torch import language as in_torch
 from tridiff.oracles.dtypes import dtype, name_of_tensor
@@ -33,7 +32,4 @@ _FILLED: Any = SimpleNamespace(**{**vars(in_torch), "pointwise": _pointwise})
 
 def filled_by_the_left(seen: Wrong) -> dict[str, torch.Tensor]:
     """What is stored if `>>` asks the left operand, before its conversion, which shift it is."""
-    script = script_of(seen.case)
-    inputs = tuple(seen.inputs[name] for name in arrays_in(script) if name.startswith("x"))
-    outputs, known = outputs_of(seen.case, source(script), *inputs, lib=_FILLED)
-    return as_stored(seen, outputs, known)
+    return stored_by(seen, source(script_of(seen.case)), lib=_FILLED)

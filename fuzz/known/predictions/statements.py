@@ -1,5 +1,7 @@
 """What programs of statements store under known defects of the front end, in torch."""
 
+from types import ModuleType
+
 import torch
 
 from tridiff.fuzz.known.carried import as_compiled
@@ -9,25 +11,23 @@ from tridiff.fuzz.statements.answers import outputs_of
 from tridiff.fuzz.statements.cases import arrays_in, script_of
 from tridiff.fuzz.statements.meaning.values import Illegal
 from tridiff.oracles.bits import to_bits
+from tridiff.oracles.by_torch import language as in_torch
 
 
 def lost_in_loops(seen: Wrong) -> dict[str, torch.Tensor]:
     """What is stored if some variables have their values from before a loop in every trip and behind it."""
-    script = script_of(seen.case)
-    text = as_compiled(script)
-    if not text:
-        return {}
-    inputs = tuple(seen.inputs[name] for name in arrays_in(script) if name.startswith("x"))
+    text = as_compiled(script_of(seen.case))
+    return stored_by(seen, text) if text else {}
+
+
+def stored_by(seen: Wrong, text: str, *, lib: ModuleType = in_torch) -> dict[str, torch.Tensor]:
+    """Where the outputs hold what another kernel stores, or the same over other operations; nothing of one of which
+    most is not so, nor of a kernel that the language refuses. text, lib: as for `outputs_of`."""
+    inputs = tuple(seen.inputs[name] for name in arrays_in(script_of(seen.case)) if name.startswith("x"))
     try:
-        outputs, known = outputs_of(seen.case, text, *inputs)
+        outputs, known = outputs_of(seen.case, text, *inputs, lib=lib)
     except Illegal:
         return {}
-    return as_stored(seen, outputs, known)
-
-
-def as_stored(seen: Wrong, outputs: tuple[torch.Tensor, ...], known: torch.Tensor) -> dict[str, torch.Tensor]:
-    """Where the outputs hold what another kernel stores; nothing of one of which most is not so. known: rows of which
-    what that kernel stores is known, a bool tensor of them."""
     found: dict[str, torch.Tensor] = {}
     for name in seen.wrong:
         if name in seen.expected:
