@@ -247,7 +247,8 @@ def nothing(d: Draft, shape: tuple[int, ...]) -> list[Node]:
     if form == 2:
         return [node("asserted", true, kind="static")]
     x = expressions.leaf(d, ())
-    holds = node("logic", node("compare", x, literal(0), op=">="), node("compare", x, literal(1), op="<"), op="or")
+    ordered = node("logic", node("compare", x, literal(0), op=">="), node("compare", x, literal(1), op="<"), op="or")
+    holds = node("logic", ordered, node("compare", x, x, op="!="), op="or")  # of NaN only the last is true
     return [node("asserted", holds, kind=("assert", "device")[form - 3])]
 
 

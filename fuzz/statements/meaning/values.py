@@ -13,6 +13,7 @@ from typing import Any
 from tridiff.fuzz.errors import TridiffError
 from tridiff.fuzz.language.promotion import of_number, promoted, same_signedness
 from tridiff.fuzz.statements.meaning.types import TensorType, TypeName
+from tridiff.fuzz.verdicts import Declined
 from tridiff.kernels.language.call import Operand
 from tridiff.oracles.dtypes import dtype
 
@@ -25,8 +26,9 @@ _DIVISIONS, _COMPARISONS, _SHIFTS = ("/", "//", "%"), ("==", "!=", "<", "<=", ">
 _BITWISE = ("&", "|", "^", *_SHIFTS)
 
 
-class Illegal(Exception):
-    """The language refuses this, by its contract."""
+class Illegal(Declined):
+    """The language refuses this, by its contract, or its contract says nothing of what happens then: a case whose
+    program turns out so with its values is not checked."""
 
 
 class Run:

@@ -1,17 +1,21 @@
 """What a kernel run as Python must give, where Triton means something else than Python."""
 
+import re
+
 import numpy as np
 import pytest
 
 from tests.support.draws import draws
 from tridiff.fuzz.registry import find
 from tridiff.fuzz.statements.cases import nodes, script_of
+from tridiff.fuzz.statements.constructs import expression
 from tridiff.fuzz.statements.draft import Draft, node, variable
 from tridiff.fuzz.statements.idioms import IDIOMS
 from tridiff.fuzz.statements.meaning.memory import Memory
 from tridiff.fuzz.statements.meaning.run import refusal, stored
 from tridiff.fuzz.statements.meaning.values import Illegal
 from tridiff.fuzz.target import Limits
+from tridiff.fuzz.verdicts import Declined
 from tridiff.oracles.by_numpy import language as in_numpy
 from tridiff.oracles.by_torch import language as in_torch
 from tridiff.oracles.dtypes import numpy_dtype, torch_dtype
@@ -162,6 +166,20 @@ def test_every_passage_is_run_by_some_draw_and_means_something() -> None:
             assert target.draw.valid(case)
             met |= {one.word("name"): None for one in nodes(script_of(case).body) if one.row == "idiom"}
     assert len(met) > 0.85 * len(IDIOMS), set(IDIOMS) - set(met)
+
+
+def test_assertions_that_are_drawn_hold_for_every_number() -> None:
+    """A condition on NaN as well; one that does not hold is outside the contract, and such a case is not checked."""
+    asserted = [one.parts[0] for seed in range(3)
+                for case in draws(find("language.statements").draw.cases(Limits()), 100, seed=seed)
+                for one in nodes(script_of(case).body) if one.row == "asserted" and one.word("kind") != "static"]
+    assert len(asserted) > 9
+    for condition in asserted:
+        text = expression(condition)
+        for value in (float("nan"), -1, 0, 1):
+            assert eval(re.sub(r"\b[a-z]\w*\b(?<!or)", str(value) if value == value else "nan", text), {"nan": value})
+    with pytest.raises(Declined, match="a failed assertion"):
+        computed("assert x > 5\nr = x", result="i32", x=[5])
 
 
 def test_an_expression_means_the_same_each_time_it_is_asked() -> None:
