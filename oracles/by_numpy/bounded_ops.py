@@ -254,17 +254,25 @@ def _frexp_mantissa(x: Real) -> Real:
     return Real(x.dtype, mantissa, np.where(sure, np.ldexp(x.error, -exponent), unsure))
 
 
+def _beyond_twice(x: Real, value: Array) -> Array:
+    """How far twice a number below the normal ones that x may be lies from a value, at most."""
+    normal = dtype(x.dtype).smallest_normal
+    low, high = (2 * np.clip(end, -normal, normal) for end in (x.low, x.high))
+    return np.asarray(np.maximum(np.abs(low - value), np.abs(high - value)))
+
+
 def _ldexp(x: Real, n: Whole) -> Real:
     limited = np.clip(n.value, -4000, 4000)
     moved = np.where(x.error > 0, np.maximum(np.ldexp(x.error, limited), TINY), 0.0)
     found = settle(x.dtype, np.ldexp(x.value, limited), moved, rounds=True)
     # Libraries round a result below the normal numbers once or twice, and may flush it.
     small = (np.abs(found.value) < dtype(x.dtype).smallest_normal) & (x.value != 0) & np.isfinite(x.value)
-    flushed = np.where(small, dtype(x.dtype).smallest_normal, 0.0)
+    flushed = np.where(small, np.abs(found.value) + dtype(x.dtype).smallest_subnormal, 0.0)
     # An operand that may be flushed leaves what lies between zero and the result, or twice the operand: what libdevice
     # takes for zero it adds to itself, which is not flushed.
-    tiny = may_flush(x.value, x.dtype)
-    flushed = flushed + np.where(tiny, np.maximum(np.abs(found.value), np.abs(2 * x.value - found.value)), 0.0)
+    least = np.maximum(np.abs(x.value) - x.error, x.error * 2.0**-60)
+    tiny = may_flush(x.value, x.dtype) | may_flush(least, x.dtype)
+    flushed = flushed + np.where(tiny, np.maximum(np.abs(found.value), _beyond_twice(x, found.value)), 0.0)
     # What is far below the smallest number vanishes, in however many steps.
     size = np.abs(x.value) + x.error
     gone = ~tiny & (np.ldexp(size, limited) < dtype(x.dtype).smallest_subnormal / 8)

@@ -272,6 +272,15 @@ def test_libdevice_scales_a_subnormal_number_exactly_takes_it_for_zero_or_adds_i
     assert exponent.open.tolist() == [True, True, True, False]
 
 
+def test_what_was_added_to_itself_is_added_to_itself_again() -> None:
+    """2^-149 scaled twice may be four times itself. As bounds are as far below zero as above, six times it passes too."""
+    n = whole("i32", np.array([-22]), np.zeros(1, bool))
+    once = apply("ldexp", (exact_real("fp32", np.array([1e-45], np.float32).astype(np.float64)), n))
+    twice = apply("ldexp", (once, n))
+    assert isinstance(twice, Real)
+    assert inside(np.array([4 * 2.0**-149]), twice).all() and not inside(np.array([7 * 2.0**-149]), twice).any()
+
+
 @each("small, flushed", [(1.17e-38, True), (3e-38, False), (0.0, True)])
 def test_a_subnormal_operand_of_hypot_may_count_as_zero_and_a_normal_one_may_not(small: float, flushed: bool) -> None:
     large = np.float32(1.2329255e-36)
