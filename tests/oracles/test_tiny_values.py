@@ -273,7 +273,7 @@ def test_libdevice_scales_a_subnormal_number_exactly_takes_it_for_zero_or_adds_i
 
 
 def test_what_was_added_to_itself_is_added_to_itself_again() -> None:
-    """2^-149 scaled twice may be four times itself. As bounds are as far below zero as above, six times it passes too."""
+    """2^-149 scaled twice may be four times itself. As bounds are as far below zero as above, six times passes too."""
     n = whole("i32", np.array([-22]), np.zeros(1, bool))
     once = apply("ldexp", (exact_real("fp32", np.array([1e-45], np.float32).astype(np.float64)), n))
     twice = apply("ldexp", (once, n))
