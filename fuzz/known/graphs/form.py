@@ -2,22 +2,25 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
 from functools import lru_cache
 from typing import Any, TypeAlias
 
 from msgspec.structs import replace
 
+from tridiff.fuzz.kinds.graphs.dead_code import with_operands
 from tridiff.fuzz.kinds.graphs.rebuild import rebuilt
 from tridiff.fuzz.kinds.graphs.validity import valid
 from tridiff.fuzz.records import Case
 from tridiff.kernels.codegen.domains import Analysis
 from tridiff.kernels.codegen.graph import Graph, Node, Num, Pointwise, Reduce, Scan, Sort, Store
 
-Changes = dict[int, Node]
+Relatives = dict[int, Node]
 """New nodes by position."""
-Result: TypeAlias = Node | Changes | None
+Changes = dict[int, Node | tuple[Node, Node]]
+"""The same where something else comes out: of two nodes the second has the first as its last operand."""
+Result: TypeAlias = Node | Relatives | None
 Rewriting = Callable[[Analysis, Any], Result]
 """What to put for a node, or for others that make up the form: a near relative of each. None: the node is harmless."""
 Defect = Callable[[Analysis, Any], Iterator[Changes]]
@@ -48,7 +51,7 @@ class Form:
     rewritten: Rewriting
     computed: Defect | None = None
 
-    def found(self, graph: Graph) -> Iterator[tuple[int, Node, Changes]]:
+    def found(self, graph: Graph) -> Iterator[tuple[int, Node, Relatives]]:
         """(position, node, near relatives) of every node of the form."""
         analysis = analysis_of(graph)
         for position, node in enumerate(graph.nodes):
@@ -71,7 +74,7 @@ class Form:
         for _ in range(_ROUNDS):
             graph = case.program
             assert isinstance(graph, Graph)
-            changes: Changes = {}
+            changes: Relatives = {}
             for _, _, made in self.found(graph):
                 changes |= made
             if not changes:
@@ -104,9 +107,21 @@ def analysis_of(graph: Graph) -> Analysis:
     return Analysis(graph)
 
 
-def changed(graph: Graph, changes: Changes) -> Graph:
+def changed(graph: Graph, changes: Mapping[int, Node | tuple[Node, Node]]) -> Graph:
     """The graph with other nodes in some positions."""
-    return replace(graph, nodes=tuple((dict(enumerate(graph.nodes)) | changes).values()))
+    nodes: list[Node] = []
+    places: dict[int, int] = {}
+    for position, node in enumerate(graph.nodes):
+        made = changes.get(position, node)
+        first, last = made if isinstance(made, tuple) else (None, made)
+        last = with_operands(last, places.__getitem__)
+        if first is not None:
+            nodes.append(with_operands(first, places.__getitem__))
+            assert isinstance(last, Pointwise)
+            last = replace(last, args=(*last.args, len(nodes) - 1))
+        places[position] = len(nodes)
+        nodes.append(last)
+    return replace(graph, nodes=tuple(nodes))
 
 
 def _meets(analysis: Analysis, position: int) -> bool:

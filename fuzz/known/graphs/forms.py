@@ -121,11 +121,24 @@ def _lop3(analysis: Analysis, node: Asm) -> Result:
 
 
 def _lop3_fused(analysis: Analysis, node: Asm) -> Iterator[Changes]:
-    """Of `(a ^ b ^ b) op a`: a | b, a & ~b, b for or, and, xor; as if the lop3 were b, ~b, a ^ b."""
-    once, twice = _twice(analysis, node)
-    for instead in (_same(twice), Pointwise(op="bitwise_not", args=(twice,)),
-                    Pointwise(op="bitwise_xor", args=(once, twice))):
-        yield _everywhere(analysis, node, instead)
+    """Of `(a ^ b ^ b) op c`, where c is a or b and d the other one: c | d, c & ~d, d for or, and, xor. What else asks
+    for the lop3 has what is right."""
+    nodes = analysis.graph.nodes
+    pair = [nodes[k] for k in _twice(analysis, node)]
+    same, found = equal(analysis, node), Changes()
+    for place in sorted(set[int]().union(*(analysis.users[k] for k in same))):
+        user = nodes[place]
+        beside = [k for k in user.args if k not in same] if isinstance(user, Pointwise) else []
+        if len(beside) != 1 or nodes[beside[0]] not in pair:
+            continue
+        c, d = beside[0], _twice(analysis, node)[pair[0] == nodes[beside[0]]]
+        if user.op in ("bitwise_or", "logical_or"):
+            found[place] = replace(user, args=(c, d))
+        elif user.op in ("bitwise_and", "logical_and"):
+            found[place] = Pointwise(op="bitwise_not", args=(d,)), replace(user, args=(c,))
+        elif user.op == "bitwise_xor":
+            found[place] = _same(d)
+    yield found
 
 
 def _choice(analysis: Analysis, node: Masked | Pointwise) -> Result:
