@@ -135,7 +135,7 @@ class Attribution:
         even where it cannot be evaluated."""
         relative: Case | None = case
         for one in rid_of:
-            if relative is not None and one.match(relative):
+            if relative is not None and one.within(relative):
                 assert one.relative is not None
                 relative = one.relative(relative)
         if relative is None or relative == case:

@@ -75,7 +75,11 @@ class KnownIssue:
 
     def concerns(self, case: Case, subject: str) -> bool:
         """Whether the case has the pattern, on a subject that has the defect."""
-        return any(subject == name and fnmatchcase(case.target, glob) for glob, name in self.where) and self.match(case)
+        return any(subject == name and fnmatchcase(case.target, glob) for glob, name in self.where) and self.within(case)
+
+    def within(self, case: Case) -> bool:
+        """Whether the pattern is in the case, or in the case under another of its options."""
+        return any(self.match(case.under(options)) for options in (case.options, *case.variants))
 
     def shows_on(self, backend: str) -> bool:
         """Whether the defect is one of a backend: none that lies in a stage which the backend has not."""

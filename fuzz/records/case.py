@@ -134,6 +134,10 @@ class Case(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True
         # the copy would have another digest.
         return _unpickled, (msgspec.json.encode(self),)
 
+    def under(self, options: LaunchOptions) -> "Case":
+        """The case under these options alone."""
+        return self if options == self.options else msgspec.structs.replace(self, options=options, variants=())
+
     def array(self, name: str) -> ArraySpec:
         """The array called `name`."""
         for spec in self.arrays:

@@ -223,6 +223,8 @@ class _Attempt:
         self.explained: Found | None = None
         self.explained_elements: dict[str, torch.Tensor] = {}
         self.options, self.helper = case.options, None
+        self.launched = case
+        """The case as it was launched last: under one of its options."""
         self.reports: list[LaunchReport] = []
         self.further_cells: set[str] = set()
         self.times: tuple[float, ...] = ()
@@ -327,13 +329,14 @@ class _Attempt:
         """As `Trial` says."""
         again = {name: buffer.refill(second=second, written=name in self.target.run.written)
                  for name, buffer in self.buffers.items()}
+        self.launched = self.case if options is None else self.case.under(options)
         return again, self._launch(again, self.helper, self.options if options is None else options, schedule)
 
     def explanation(self, judged: Judged, buffers: dict[str, Buffer]) -> tuple[str, ...]:
         """As `Trial` says."""
-        names = explained_launch(self.case, self.target, self.subject.name, buffers, self.expected, judged)
+        names = explained_launch(self.launched, self.target, self.subject.name, buffers, self.expected, judged)
         if names:
-            for output, mask in wrong_in(self.case, self.target, buffers, self.expected).wrong.items():
+            for output, mask in wrong_in(self.launched, self.target, buffers, self.expected).wrong.items():
                 before = self.explained_elements.get(output)
                 self.explained_elements[output] = mask if before is None else mask | before
         return names

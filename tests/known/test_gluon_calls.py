@@ -118,3 +118,15 @@ def test_a_scan_of_registers_that_are_no_neighbours_is_known_and_one_along_its_r
     assert not APART.match(_scan((4, 64), 1, layout=4)) and APART.relative is not None
     plain = APART.relative(seen)
     assert plain is not None and find(plain.target).draw.valid(plain) and not APART.match(plain)
+
+
+def test_a_pattern_under_another_option_of_a_case_is_known_and_so_is_its_relative() -> None:
+    """First seen with one warp as the variant of four (cuda, 3.6.0): a thread of one warp has other elements."""
+    alone = _scan((16, 1, 8), 0, 5, warps=4)
+    beside = replace(alone, variants=(LaunchOptions(num_warps=1),))
+    assert not any(issue.concerns(alone, "own") for issue in ISSUES)
+    assert CARRY.concerns(beside, "own") or APART.concerns(beside, "own")
+    for issue in (CARRY, APART):
+        assert issue.relative is not None
+        relative = issue.relative(beside)
+        assert relative is not None and not issue.concerns(relative, "own")
