@@ -75,7 +75,8 @@ class KnownIssue:
 
     def concerns(self, case: Case, subject: str) -> bool:
         """Whether the case has the pattern, on a subject that has the defect."""
-        return any(subject == name and fnmatchcase(case.target, glob) for glob, name in self.where) and self.within(case)
+        here = any(subject == name and fnmatchcase(case.target, glob) for glob, name in self.where)
+        return here and self.within(case)
 
     def within(self, case: Case) -> bool:
         """Whether the pattern is in the case, or in the case under another of its options."""

@@ -312,6 +312,10 @@ def _is_narrow(dtype: str) -> bool:
     return dtype in ("i8", "i16", "u8")
 
 
+def _is_single(dtype: str) -> bool:
+    return dtype in SINGLE
+
+
 def _is_double(dtype: str) -> bool:
     return dtype == "fp64"
 
@@ -319,6 +323,9 @@ def _is_double(dtype: str) -> bool:
 ISSUES = (
     _rewritten("float-floor-divide", _swapped(("floor_divide",), "add"), "mixed/value-ee38be2017",
                upstream=("pytorch#197895", "pytorch#188048"), title="floor(a / b) rounds the quotient first"),
+    _rewritten("truncated-quotient-within-two-steps", _swapped(("trunc_divide",), "add", _is_single),
+               "pointwise/value-2ac289db77", truth="accuracy",
+               title="div(a, b, rounding_mode='trunc') cuts off a quotient that may be two steps too small"),
     _rewritten("nextafter-of-halves", _swapped(("nextafter", "nextafter_libdevice"), "copysign", _is_half),
                "pointwise/value-9468b94ecd", upstream=("pytorch#187340",),
                title="nextafter of halves returns its operand"),

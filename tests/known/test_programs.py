@@ -284,3 +284,17 @@ def test_a_negated_expression_of_floats_is_rid_of_its_sign_and_one_of_integers_i
     relative = _relative(issue, case)
     assert relative is not None and find(case.target).draw.valid(relative) and not issue.match(relative)
     assert not issue.match(of_expression(Apply(function="neg", args=(X,)), "i64"))
+
+
+@pytest.mark.parametrize("dtype, op, known", [
+    ("fp32", "trunc_divide", True), ("fp16", "trunc_divide", True), ("fp64", "trunc_divide", False),
+    ("i32", "trunc_divide", False), ("fp32", "div_rn", False)])
+def test_a_quotient_that_is_cut_off_may_be_one_too_small_where_division_is_not_exact(
+        dtype: str, op: str, known: bool) -> None:
+    graph = vector(load("in0"), load("in1"), Pointwise(op=op, args=(0, 1)), store("out0", X, 2),
+                   in0=dtype, in1=dtype, out0=dtype)
+    case = replace(entry("inductor.programs_pointwise/value-2ac289db77").case, program=graph)
+    issue, = (one for one in ISSUES if one.name == "truncated-quotient-within-two-steps")
+    assert issue.match(case) == known
+    relative = _relative(issue, case) if known else None
+    assert not known or (relative is not None and not issue.match(relative))
