@@ -132,7 +132,9 @@ def test_the_relative_of_a_form_differs_in_the_node_that_makes_it(
     ((constant("1e-40", "fp32"), op("asin", 3)), "library of a subnormal constant"),
     ((constant("2", "i32"), cast(3, "fp32", bitcast=True), cast(0, "fp32"),
       op("atan2", 5, 4)), "library of a subnormal constant"),
-    ((constant("0.5", "fp32"), op("asin", 3)), ""),
+    ((constant("0.5", "fp32"), op("asin", 3)), ""), ((cast(0, "fp32", bitcast=True), op("asin", 3)), ""),
+    ((Index(expr=apply("pow_by_natural", X, num(0)), dtype="i32"), cast(3, "fp32", bitcast=True),
+      op("asin", 4)), "library of a subnormal constant"),
     ((cast(0, "i16"), op("neg", 3), cast(1, "i16"), op("lt", 4, 5)), "sign of a negated i16"),
     ((cast(0, "i16"), constant("0", "i16"), op("sub", 4, 3), op("right_shift", 5, 4)), "sign of a negated i16"),
     ((cast(0, "i16"), op("neg", 3), cast(1, "i16"), op("eq", 4, 5)), ""),
@@ -236,8 +238,8 @@ def test_truth_that_axes_decide_is_named_where_it_becomes_fp8(mask: Node, known:
 
 @each("between, known", [(cast(0, "fp8e5"), True), (load("in1"), False)])
 def test_powers_to_the_bits_of_an_fp8_have_a_sum_as_relative(between: Node, known: bool) -> None:
-    graph = vector(load("in0"), between, cast(1, "i8", bitcast=True), cast(2, "i16"), op("pow", 0, 3),
-                   store("out0", X, 4), in0="i16", in1="fp8e5", out0="i16")
+    graph = vector(load("in0"), between, cast(1, "i8", bitcast=True), cast(2, "i32"), op("pow", 0, 3),
+                   store("out0", X, 4), in0="i32", in1="fp8e5", out0="i32")
     assert named(graph) == ("power to the bits of an fp8" if known else "")
     assert without(graph).nodes[4] == (op("add", 0, 3) if known else graph.nodes[4])
 
@@ -305,3 +307,10 @@ def test_integer_products_of_float_bits_have_a_relative(float_bits: bool, known:
     found = without(graph)
     assert named(graph) == ("integer product of a float product" if known else "") and named(found) == ""
     assert found.nodes[5] == (op("bitwise_xor", 3, 4) if known else graph.nodes[5])
+
+
+@each("dtype, name, known", [("i16", "pow", True), ("u16", "pow", True), ("i32", "pow", False), ("i16", "mul", False)])
+def test_a_power_of_16_bit_integers_loops_and_a_product_does_not(dtype: str, name: str, known: bool) -> None:
+    graph = _graph(dtype, load("in0"), op(name, 0, 0))
+    assert named(graph) == ("power of 16-bit integers" if known else "")
+    assert named(without(graph)) == ""

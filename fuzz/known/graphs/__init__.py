@@ -119,6 +119,8 @@ ISSUES = (
              upstream=("llvm-project#219089",), title="abs.f64 leaves the sign of NaN, which LLVM takes for cleared"),
     *_issues(forms.SIGN_OF_NEGATED, "negated-16-bit-integer-not-cut", "pointwise/value-a0b853c009", stage="ptxas",
              upstream=("llvm-project#160482",), title="-x of 16 bits is compared and shifted as a number of 32 bits"),
+    *_issues(forms.POWER_OF_HALFWORDS, "uniform-half-never-written", "pointwise/value-8943e2a99b", stage="ptxas",
+             title="the last of four 16-bit integers is read from a uniform register that nothing writes"),
     *_issues(forms.RELU, "packed-relu-of-extremum", "memory/value-32b0662f96", stage="ptxas", predicted="relu_left_out",
              title="relu of a packed extremum of 16-bit integers is left out"),
     *_issues(forms.FP8_EXPONENT, "fp8-pair-read-early", "mixed/value-8f34b2b733", stage="ptxas",

@@ -29,6 +29,7 @@ from tridiff.fuzz.known.graphs.nodes import (
     is_constant,
     is_negation,
     is_truth,
+    maybe_constant,
     number,
     of_axes,
     sign_asked,
@@ -394,7 +395,7 @@ def _ends_within_a_thread(tile: Tile) -> bool:
 def _subnormal(analysis: Analysis, node: Pointwise) -> Result:
     """LLVM's NVVMReflect folds what libdevice computes of a subnormal constant, and reads an instruction it freed
     (llvm#81471)."""
-    numbers = [number(analysis, k) for k in node.args if is_constant(analysis, k)]
+    numbers = [number(analysis, k) for k in node.args if maybe_constant(analysis, k)]
     if analysis.dtype(node.args[0]) not in SINGLE or not any(
             one is None or 0 < abs(one) < 2.0**-126 for one in numbers):
         return None
@@ -420,6 +421,12 @@ def _bits_of_absolute(analysis: Analysis, node: Pointwise) -> Result:
     asked = any(one.op == "frexp" if isinstance(one, Pointwise) else isinstance(one, Cast) and one.bitcast
                 for one in users)
     return replace(node, op="neg") if asked and analysis.dtype(node.args[0]) == "fp64" else None
+
+
+def _power_of_halfwords(analysis: Analysis, node: Pointwise) -> Result:
+    """ptxas 12.8 to 13.4 move four 16-bit integers that all threads of a block load alike to uniform registers where
+    the kernel loops, and read the fourth from one behind them, which nothing writes. Only integer powers loop."""
+    return replace(node, op="mul") if analysis.dtype(node.args[0]) in ("i16", "u16") else None
 
 
 OTHER = Form(label="negative other of 8 or 16 bits", kinds=(Load,), rewritten=_other, computed=_other_repeated)
@@ -457,11 +464,12 @@ SUBNORMAL = Form(label="library of a subnormal constant", rewritten=_subnormal, 
 PLACE_AS_TRUTH = Form(label="searched place as a truth value", rewritten=_place_as_truth, ops=(
     "logical_and", "logical_not", "logical_or", "logical_xor"))
 CUBE_ROOT = Form(label="cube root of fp32", ops=("cbrt",), rewritten=_cube_root)
+POWER_OF_HALFWORDS = Form(label="power of 16-bit integers", ops=("pow",), rewritten=_power_of_halfwords)
 
 FORMS = (OTHER, LDEXP, LOP3, CHOICE, REMAINDER, FOLDED_FP8, CHOICE_AS_FP8, BITS_TIMES, INTEGER_ABS, TRUTH_AS_HALF,
          EXTREMUM_OF_THREE, EXTREMUM_IN_INDEX, LIMIT, LIMIT_IN_INDEX, TRUTH_AS_FP16, TRUTH_AS_FLOAT,
          BITS_AGAINST_ZERO, SIGN_OF_ABSOLUTE, BITS_OF_ABSOLUTE, SIGN_OF_NEGATED, RELU, FP8_EXPONENT, HALF_OF_SUMS,
-         SUM_USED_TWICE, SUBNORMAL, PLACE_AS_TRUTH, CUBE_ROOT)
+         SUM_USED_TWICE, SUBNORMAL, PLACE_AS_TRUTH, CUBE_ROOT, POWER_OF_HALFWORDS)
 
 
 def named(graph: Graph) -> str:

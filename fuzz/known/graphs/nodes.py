@@ -51,6 +51,16 @@ def is_constant(analysis: Analysis, position: int) -> bool:
     return below or isinstance(node, Constant)
 
 
+def maybe_constant(analysis: Analysis, position: int) -> bool:
+    """Whether a node is made of constants, and of index expressions without what was loaded: the compiler may find that
+    one is constant, as x ** 0 is."""
+    node = analysis.graph.nodes[position]
+    if isinstance(node, Index):
+        return not indirect(node.expr)
+    below = isinstance(node, Pointwise | Cast) and all(maybe_constant(analysis, k) for k in operands(node))
+    return below or isinstance(node, Constant)
+
+
 def number(analysis: Analysis, position: int) -> float | None:
     """The value of a constant, also behind conversions."""
     node = analysis.graph.nodes[position]
