@@ -231,11 +231,13 @@ def _classify_tolerant(sides: _Sides, rule: Rule, flush: bool) -> torch.Tensor:
         else:
             tolerance = rule.k * want.abs() if rule.kind == "REL" else torch.full_like(want, rule.k)
         close = (got - want).abs() <= tolerance
-    # Infinities match exactly, except that an unrounded reference may sit within tolerance of the overflow
-    # threshold.
+    # Infinities match exactly, except that a reference may sit within tolerance of the overflow threshold. That of fp64,
+    # which is always rounded, does by the steps to infinity: one from the largest number.
     exact_inf = inf_a & inf_e & ~wrong_sign
     overflow = torch.zeros_like(inf_a)
-    if not rounded and kind.has_inf:
+    if rounded and rule.kind == "ULP" and kind.name == "fp64":
+        overflow = inf_a & ~inf_e & ~wrong_sign & close
+    elif not rounded and kind.has_inf:
         threshold = float(kind.max) * (1.0 + kind.unit_roundoff / (2.0 - 2.0 * kind.unit_roundoff))
         overflow = inf_a & ~inf_e & ~wrong_sign & (want.abs() + tolerance >= threshold)
     good = torch.where(inf_a | inf_e, exact_inf | overflow, close)
