@@ -231,8 +231,8 @@ def _classify_tolerant(sides: _Sides, rule: Rule, flush: bool) -> torch.Tensor:
         else:
             tolerance = rule.k * want.abs() if rule.kind == "REL" else torch.full_like(want, rule.k)
         close = (got - want).abs() <= tolerance
-    # Infinities match exactly, except that a reference may sit within tolerance of the overflow threshold. That of fp64,
-    # which is always rounded, does by the steps to infinity: one from the largest number.
+    # Infinities match exactly, except that a reference may lie within tolerance of the overflow threshold. That of fp64
+    # (always a rounded one) does by the steps to infinity: one from the largest number.
     exact_inf = inf_a & inf_e & ~wrong_sign
     overflow = torch.zeros_like(inf_a)
     if rounded and rule.kind == "ULP" and kind.name == "fp64":
