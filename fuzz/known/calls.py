@@ -12,6 +12,7 @@ from tridiff.fuzz.known.contents import of_small_numbers
 from tridiff.fuzz.language import cases
 from tridiff.fuzz.records import Case
 from tridiff.kernels.language.call import Call, Operand
+from tridiff.oracles.by_numpy.language import cast
 from tridiff.oracles.dtypes import FP8, dtype
 
 _AXES = ("axis", "dim")
@@ -189,11 +190,22 @@ def keeps_axes_of_one_value(case: Case) -> bool:
             and (call.option("axis", "None") == "None" or len(call.operands[0].shape) == 1))
 
 
-def narrow_beside_an_argument(case: Case) -> bool:
-    """Whether a float that is passed at launch meets a block of narrower floats or of integers."""
+def _rounded_where_passed(one: Operand) -> bool:
+    """Whether a number is another one once it is passed as fp32."""
+    return one.kind == "argument" and one.dtype == "fp32" and one.number[:5] != "float" and (
+        float(cast(one.value, to="fp32").astype("float64").item()) != one.value)
+
+
+def another_beside_an_argument(case: Case) -> bool:
+    """Whether a float that is passed at launch meets a block of narrower floats or of integers, or one of fp64 beside
+    which its rounding to fp32 shows."""
     call = case.program
-    return (isinstance(call, Call) and any(one.kind == "argument" and one.dtype == "fp32" for one in call.operands)
-            and any(one.given and one.dtype not in ("fp32", "fp64") for one in call.operands))
+    if not isinstance(call, Call):
+        return False
+    given = {one.dtype for one in call.operands if one.given}
+    if not given <= {"fp32", "fp64"} and any(one.kind == "argument" and one.dtype == "fp32" for one in call.operands):
+        return True
+    return "fp64" in given and any(map(_rounded_where_passed, call.operands))
 
 
 def passes_a_truth_value(case: Case) -> bool:
@@ -208,9 +220,12 @@ def truth_values_as_constants(case: Case) -> Case | None:
         replace(one, kind="constexpr") if one.kind == "argument" else one for one in cases.call_of(case).operands))
 
 
-def wide_beside_an_argument(case: Case) -> Case | None:
-    """The call whose blocks are of fp32, as the argument is."""
+def alike_beside_an_argument(case: Case) -> Case | None:
+    """The call whose blocks are of fp32, as the argument is; beside fp64 with an argument that is the same in fp32."""
     call = cases.call_of(case)
+    if any(one.given and one.dtype == "fp64" for one in call.operands):
+        return changed(case, operands=tuple(
+            replace(one, number="0.5") if _rounded_where_passed(one) else one for one in call.operands))
     operands = tuple(replace(one, dtype="fp32") if one.given else one for one in call.operands)
     return changed(case, operands=operands, stored=tuple(one if one == "i1" else "fp32" for one in call.stored))
 

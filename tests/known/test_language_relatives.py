@@ -9,14 +9,14 @@ from tridiff.fuzz.known.language import ISSUES
 from tridiff.fuzz.known.products import ISSUES as PRODUCTS
 from tridiff.fuzz.known.statements import ISSUES as STATEMENTS
 from tridiff.fuzz.language import cases
-from tridiff.fuzz.records import Content, Explicit, Mixture, Outcome, Small, Verdict
+from tridiff.fuzz.records import Content, Explicit, Mixture, Outcome, Signature, Small, Verdict
 from tridiff.fuzz.records.case import Case
 from tridiff.fuzz.records.content import Put
 from tridiff.fuzz.records.outcome import ALL_OPEN
 from tridiff.fuzz.registry import find
 from tridiff.fuzz.statements import cases as cases_of_statements
 from tridiff.fuzz.statements.answers import numpy_answer
-from tridiff.kernels.language.call import Call, Operand, Result
+from tridiff.kernels.language.call import Call, Operand, OperandKind, Result
 from tridiff.kernels.language.script import Node, Script
 
 
@@ -249,3 +249,28 @@ def test_fp4_packed_along_m_or_n_is_known_and_its_control_is_packed_along_k() ->
             "scale factor must be N or N. Got N": True, "Assertion `xVals.size() == N' failed": False,
             "SIGSEGV": False}
     assert {kind: known.tells(replace(signature, kind=kind)) for kind in said} == said
+
+
+def test_a_float_passed_beside_fp64_is_known_where_its_rounding_to_fp32_shows_and_not_where_another_fails_too() -> None:
+    """0 - 1e-10 is -1e-10 in the interpreter; compiled, the argument is the nearest number of fp32."""
+    known = next(one for one in ISSUES if one.name == "interpreter-takes-floats-for-constants")
+
+    def case(name: str, number: str, kind: OperandKind = "argument") -> Case:
+        call = Call(row="tl.sub", operands=(Operand(kind="block", dtype=name, shape=(1,)),
+                                            Operand(kind=kind, dtype="fp32", number=number)), stored=("fp64",))
+        return Case(target="language.pointwise", sizes=cases.sizes_of(call, 1), program=call,
+                    arrays=cases.arrays_of(call, {"x0": Content(base=Explicit(values=("0.0",)))}, {}))
+
+    found = case("fp64", "1.0e-10")
+    assert find(found.target).draw.valid(found) and known.match(found) and known.relative is not None
+    assert not any(map(known.match, (case("fp64", "0.5"), case("fp64", 'float("inf")'), case("fp32", "1.0e-10"),
+                                     case("fp64", "1.0e-10", "constexpr"))))
+    relative = known.relative(found)
+    assert relative is not None and find(found.target).draw.valid(relative) and not known.match(relative)
+    failure = Outcome(case_digest=found.digest, target=found.target, subject="own", backend="interpreter",
+                      verdict=Verdict.DISAGREE, signature=Signature(
+                          target=found.target, subject="own", verdict=Verdict.DISAGREE, kind="value", where="out0"))
+    right = replace(failure, verdict=Verdict.AGREE, signature=None)
+    assert Attribution(lambda one: right).issues(found, failure) == (known.name,)
+    assert Attribution(lambda one: failure).issues(found, failure) == ()
+    assert Attribution(lambda one: right).issues(found, replace(failure, backend="cuda")) == ()
