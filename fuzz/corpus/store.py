@@ -285,7 +285,8 @@ def _shortened(entry: CorpusEntry) -> CorpusEntry:
         old, inputs=short(old.inputs), actual=short(old.actual), log=old.log[-4000:],
         expected={name: short(one) for name, one in old.expected.items()})
     shorter = msgspec.structs.replace(entry, evidence=evidence)
-    return shorter if _fits(shorter) else msgspec.structs.replace(entry, evidence=Evidence())
+    return shorter if _fits(shorter) else msgspec.structs.replace(
+        entry, evidence=Evidence(launched=old.launched))
 
 
 def _fits(entry: CorpusEntry) -> bool:

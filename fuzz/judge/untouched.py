@@ -54,7 +54,7 @@ def strays(trial: Trial, buffers: Mapping[str, Buffer]) -> Iterator[Found]:
     found = stray_write(buffers, trial.expected.untouched)
     if found is not None:
         kind, where, reason = found
-        yield Found(kind=kind, where=where, reason=reason, evidence=evidence_of_inputs(trial.case, trial.buffers))
+        yield Found(kind=kind, where=where, reason=reason, evidence=evidence_of_inputs(trial.case, buffers))
 
 
 def untouched(trial: Trial) -> Iterator[Found]:

@@ -135,7 +135,7 @@ class Case(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True
         return _unpickled, (msgspec.json.encode(self),)
 
     def under(self, options: LaunchOptions) -> "Case":
-        """The case under these options alone."""
+        """The case under others of its options alone."""
         return self if options == self.options else msgspec.structs.replace(self, options=options, variants=())
 
     def array(self, name: str) -> ArraySpec:

@@ -7,6 +7,8 @@ from typing import Annotated
 import msgspec
 from msgspec import Meta
 
+from tridiff.fuzz.records.case import LaunchOptions
+
 LONGEST_REASON = 2000
 """Characters of an outcome's reason."""
 
@@ -90,6 +92,13 @@ class WrongElement(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fie
     expected: dict[str, str] = {}
 
 
+class Launched(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
+    """One of the launches of a case: under which options, and in which of its schedules."""
+
+    options: LaunchOptions
+    schedule: int = 0
+
+
 class Evidence(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
     """The first failing row, values as text (see `tridiff.fuzz.content.text`), or the tail of the worker's log."""
 
@@ -103,6 +112,8 @@ class Evidence(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=
     wrong: tuple[WrongElement, ...] = ()
     """Some wrong elements of a long output, of which `actual` shows less or nothing."""
     log: str = ""
+    launched: Launched | None = None
+    """The launch that failed, where it is not the first: what is above is of that one."""
     alone: str = ""
     """The class of dtypes to which a shrunk case owes that it fails (`fuzz.shrink.dtypes`); "" if others fail too."""
     beside: dict[str, str] = {}

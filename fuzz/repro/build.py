@@ -80,7 +80,7 @@ def build(request: Request) -> Candidates:
     if request.failure is Verdict.DISAGREE and request.failure_kind not in _SHOWN:
         raise TridiffError(f"{request.failure_kind} is seen by the harness, not in results",
                            fix="rerun it with `tridiff repro` instead")
-    calls = recorded(case, target, subject, buffers)
+    calls = recorded(case, target, subject, buffers, schedule=request.schedule)
     if not request.bundle:
         calls = calls_about(calls, buffers, request.where)
     if not calls:

@@ -95,16 +95,24 @@ def _plain(term: msgspec.Struct) -> str:
     return " ".join([kind, *(f"{name}={value}" for name, value in fields.items())])
 
 
+def _launched(evidence: Evidence) -> list[str]:
+    """Which launch failed, if it is not the first."""
+    one = evidence.launched
+    if one is None:
+        return []
+    return [f"launched with {_options(one.options)}{f' in schedule {one.schedule}' if one.schedule else ''}"]
+
+
 def describe_evidence(case: Case, evidence: Evidence, where: str = "") -> list[str]:
     """The failing row: inputs, what every oracle expects, what came out, and a mark under the first wrong element.
 
     where: the output that the signature names. Values are text in the array's dtype. Long rows are cut to the
     neighbourhood of that element.
     """
+    lines = _launched(evidence)
     if not evidence.actual and not evidence.inputs:
         log = [f"  {printable(line)}" for line in evidence.log.splitlines()[-20:]]
-        return ["end of the worker's log", *log] if log else []
-    lines = []
+        return [*lines, "end of the worker's log", *log] if log else lines
     if evidence.whole and any(len(spec.dims) > 1 for spec in case.arrays):
         lines.append(f"row {evidence.row} of {case.sizes.get('rows', 1)}")
         evidence = _only_row(case, evidence)

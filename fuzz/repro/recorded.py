@@ -48,15 +48,17 @@ class Recorder:
         return None
 
 
-def recorded(case: Case, target: Target, subject: Subject, buffers: Mapping[str, Buffer]) -> list[Call]:
-    """What the subject would launch of the case, in order."""
+def recorded(case: Case, target: Target, subject: Subject, buffers: Mapping[str, Buffer], *,
+             schedule: int = 0) -> list[Call]:
+    """What the subject would launch of the case in a schedule, in order."""
     options = case.options
     if subject.hook == "runtime_error":
         options = msgspec.structs.replace(options, debug=True)
     recorder = Recorder()
     pointers = {name: buffer.pointer for name, buffer in buffers.items()}
     target.run.launch(Launch(case=case, pointers=pointers, helper=resolve(subject.helper), fault=subject.hook,
-                             planted=subject.fault, options=options, runner=recorder))
+                             planted=subject.fault, options=options, schedule=schedule,
+                             runner=recorder))
     return recorder.calls
 
 

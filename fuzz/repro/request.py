@@ -25,7 +25,8 @@ class Recorded(msgspec.Struct, frozen=True, kw_only=True):
 
 class Request(msgspec.Struct, frozen=True, kw_only=True):
     """What a script is to show. failure, failure_kind, where: as in the finding's signature; of several launches the
-    script shows the one that is given array `where`. recorded: every way in which some version failed on this backend,
+    script shows the one that is given array `where`, in that
+    schedule of the case. recorded: every way in which some version failed on this backend,
     the first of which decides the script's form; nothing else counts as the bug. liveness: let the compiler's front end
     say which branches matter. only_repaired: a right result is no answer, because Triton's own interpreter never
     showed the finding. length: of the script. ptx: also the PTX and how ptxas is called."""
@@ -38,6 +39,7 @@ class Request(msgspec.Struct, frozen=True, kw_only=True):
     failure: Verdict
     failure_kind: str
     where: str = ""
+    schedule: int = 0
     recorded: tuple[Recorded, ...] = ()
     liveness: bool = True
     only_repaired: bool = False

@@ -19,7 +19,7 @@ from tridiff.fuzz.backends import BACKENDS, compiler, kind
 from tridiff.fuzz.backends.available import available_backends
 from tridiff.fuzz.campaign.replay import misfit
 from tridiff.fuzz.errors import TridiffError
-from tridiff.fuzz.records import CorpusEntry, Verdict
+from tridiff.fuzz.records import Case, CorpusEntry, Verdict
 from tridiff.fuzz.records.codec import printable
 from tridiff.fuzz.repro.frame import STATUS
 from tridiff.fuzz.repro.request import Assembly, Candidate, Candidates, Length, Recorded, Request
@@ -94,10 +94,11 @@ def script(
     if problem:
         raise TridiffError(problem, fix="check the entry with `tridiff replay`")
     backend = _with_script(backend, entry)
+    case, schedule = _wrong_launch(entry)
     request = Request(
-        title=_comment(entry.title or entry.id), note=_note(entry), case=entry.case, subject=subject, backend=backend,
+        title=_comment(entry.title or entry.id), note=_note(entry), case=case, subject=subject, backend=backend,
         failure=entry.signature.verdict, failure_kind=entry.signature.kind, where=entry.signature.where,
-        recorded=recorded(entry, subject=subject, backend=backend), length=length,
+        schedule=schedule, recorded=recorded(entry, subject=subject, backend=backend), length=length,
         ptx=about_ptxas(entry) and kind(backend) == "cuda")
 
     def best(request: Request) -> Script:
@@ -108,6 +109,20 @@ def script(
     if fails and made.answer == "OK" and kind(backend) == "interpreter":
         made = best(msgspec.structs.replace(request, only_repaired=True))
     return made
+
+
+def _wrong_launch(entry: CorpusEntry) -> tuple[Case, int]:
+    """The case as it was launched when it failed, and in which schedule; where it was right and another launch gives
+    other bits, with that one beside it."""
+    launched = entry.evidence.launched
+    if launched is None:
+        return entry.case, 0
+    if entry.signature.kind != "option_dependent":
+        return entry.case.under(launched.options), launched.schedule
+    if launched.schedule:
+        raise TridiffError("two schedules of one case give other bits, a script shows one kernel",
+                           fix="rerun it with `tridiff repro` instead")
+    return msgspec.structs.replace(entry.case, variants=(launched.options,)), 0
 
 
 def _with_script(backend: str, entry: CorpusEntry) -> str:

@@ -327,6 +327,9 @@ def minimise(case: Case, outcome: Outcome, *, target: Target, run: Run, inputs: 
     if outcome.signature is not None and outcome.signature.kind == "nondeterministic":
         # The more launches there are to differ, the fewer elements a case needs.
         search.accept(replace(case, repeats=MOST_REPEATS), any_order=True)
+    launched = outcome.evidence.launched if outcome.evidence is not None else None
+    if launched is not None and outcome.signature is not None and outcome.signature.kind != "option_dependent":
+        search.accept(search.case.under(launched.options))
     if outcome.failing_rows and case.sizes.get("rows", 1) > 1:
         for row in outcome.failing_rows[:3]:
             if search.accept(cut_row(search.case, row)):

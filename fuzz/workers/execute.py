@@ -1,5 +1,6 @@
 """One case, from description to verdict: materialise, launch, wait, check memory, judge."""
 
+import dataclasses
 import time
 from collections.abc import Callable
 from typing import Any
@@ -26,7 +27,17 @@ from tridiff.fuzz.judge.untouched import untouched
 from tridiff.fuzz.judge.values import values
 from tridiff.fuzz.judge.variation import variation
 from tridiff.fuzz.known.explain import explained_launch, wrong_in
-from tridiff.fuzz.records import Case, LaunchOptions, Outcome, RowCounts, Seconds, Signature, Verdict
+from tridiff.fuzz.records import (
+    Case,
+    Evidence,
+    Launched,
+    LaunchOptions,
+    Outcome,
+    RowCounts,
+    Seconds,
+    Signature,
+    Verdict,
+)
 from tridiff.fuzz.records.observed import Observe, Observed
 from tridiff.fuzz.records.outcome import PERHAPS_TRAPPED, SOURCE_READ, TRAPPED
 from tridiff.fuzz.registry import find
@@ -223,8 +234,8 @@ class _Attempt:
         self.explained: Found | None = None
         self.explained_elements: dict[str, torch.Tensor] = {}
         self.options, self.helper = case.options, None
-        self.launched = case
-        """The case as it was launched last: under one of its options."""
+        self.way: Launched | None = None
+        """The last launch, where it was not as the first."""
         self.reports: list[LaunchReport] = []
         self.further_cells: set[str] = set()
         self.times: tuple[float, ...] = ()
@@ -289,6 +300,7 @@ class _Attempt:
             # The planted assertion exists only in a kernel built with assertions on.
             options = msgspec.structs.replace(options, debug=True)
         helper = resolve(self.subject.helper)
+        self.options, self.helper = options, helper
         if not self.case.arrays:
             return self._without_arrays(helper, options)
         if kind(self.backend) == "compile":
@@ -296,7 +308,6 @@ class _Attempt:
         lacking = lacking_type(self.backend, {spec.dtype for spec in self.case.arrays})
         if lacking:
             return self._outcome(Verdict.NOT_CHECKED, reason=lacking)
-        self.options, self.helper = options, helper
         self.buffers = {spec.name: place(spec, self.case.sizes, device=self.home) for spec in self.case.arrays}
         self._lap("materialise")
         wrong_option = self._launch(self.buffers, helper, options)
@@ -318,25 +329,32 @@ class _Attempt:
     def _ask(self, checks: tuple[Check, ...]) -> Found | None:
         """The first that a check finds and no known issue explains; the first that one explains becomes `explained`."""
         for check in checks:
-            for found in check(self):
+            for found in map(self._of_launch, check(self)):
                 if not found.explained_by:
                     return found
                 self.explained = self.explained or found
         return None
+
+    def _of_launch(self, found: Found) -> Found:
+        """What was found of the last launch, with the launch that it was."""
+        if self.way is None or not found.verdict.failed:
+            return found
+        return dataclasses.replace(found, evidence=msgspec.structs.replace(
+            found.evidence or Evidence(), launched=self.way))
 
     def launch_again(self, *, options: LaunchOptions | None = None, schedule: int = 0,
                      second: bool = True) -> tuple[dict[str, Buffer], str]:
         """As `Trial` says."""
         again = {name: buffer.refill(second=second, written=name in self.target.run.written)
                  for name, buffer in self.buffers.items()}
-        self.launched = self.case if options is None else self.case.under(options)
         return again, self._launch(again, self.helper, self.options if options is None else options, schedule)
 
     def explanation(self, judged: Judged, buffers: dict[str, Buffer]) -> tuple[str, ...]:
         """As `Trial` says."""
-        names = explained_launch(self.launched, self.target, self.subject.name, buffers, self.expected, judged)
+        launched = self.case if self.way is None else self.case.under(self.way.options)
+        names = explained_launch(launched, self.target, self.subject.name, buffers, self.expected, judged)
         if names:
-            for output, mask in wrong_in(self.launched, self.target, buffers, self.expected).wrong.items():
+            for output, mask in wrong_in(launched, self.target, buffers, self.expected).wrong.items():
                 before = self.explained_elements.get(output)
                 self.explained_elements[output] = mask if before is None else mask | before
         return names
@@ -360,6 +378,7 @@ class _Attempt:
     def _run(self, pointers: dict[str, Any], helper: Any, options: LaunchOptions, schedule: int = 0, *,
              wait: bool = True) -> str:
         self.stage("compile" if kind(self.backend) == "compile" else "launch")
+        self.way = None if (options, schedule) == (self.options, 0) else Launched(options=options, schedule=schedule)
         launch = Launch(case=self.case, pointers=pointers, helper=helper, fault=self.subject.hook,
                         planted=self.planted, options=options, runner=self.runner,
                         schedule=schedule, stage=self.stage)
@@ -444,8 +463,8 @@ class _Attempt:
                                      reason=f"{PERHAPS_TRAPPED}: {failure.reason}"))
         if failure.verdict is Verdict.NOT_CHECKED:
             return self._outcome(failure.verdict, reason=failure.reason)
-        return self._found(Found(kind=failure.kind, where=failure.where, reason=failure.reason,
-                                 verdict=failure.verdict))
+        return self._found(self._of_launch(Found(kind=failure.kind, where=failure.where, reason=failure.reason,
+                                                 verdict=failure.verdict)))
 
     def _found(self, found: Found) -> Outcome:
         signature = self._signature(found.verdict, found.kind, found.where) if found.verdict.failed else None

@@ -47,6 +47,7 @@ def simpler(case: Case) -> Iterator[Case]:
     them: fewer kernels to compile, and small tiles."""
     if case.variants:
         yield replace(case, variants=())
+        yield from map(case.under, case.variants)
     for graph, contents in _candidates(case):
         if graph != case.program or contents:
             made = rebuilt(case, graph, contents)

@@ -20,6 +20,7 @@ from tridiff.fuzz.records import (
     Evidence,
     Explicit,
     Iota,
+    Launched,
     LaunchOptions,
     Layout,
     Outcome,
@@ -106,15 +107,16 @@ def integers(case: Case, name: str) -> list[int]:
 
 
 def shrink(case: Case, fails: Callable[[Case], str | bool], *, max_runs: int = 600,
-           backend: str = "interpreter") -> Shrunk:
-    """Minimise under a synthetic predicate; `fails` gives the kind of failure, True for a wrong value."""
+           backend: str = "interpreter", launched: Launched | None = None) -> Shrunk:
+    """Minimise under a synthetic predicate; `fails` gives the kind of failure, True for a wrong value. launched: which
+    launch of the case fails, if that is told."""
     def run(candidate: Case) -> Outcome:
         failed = fails(candidate)
         kind = "value" if failed is True else failed
         signature = Signature(target=case.target, subject="own", verdict=Verdict.DISAGREE, kind=kind) if kind else None
         return Outcome(case_digest=candidate.digest, target=case.target, subject="own", backend=backend,
                        verdict=Verdict.DISAGREE if kind else Verdict.AGREE, signature=signature,
-                       rows=RowCounts())
+                       rows=RowCounts(), evidence=Evidence(launched=launched) if launched else None)
 
     def inputs(candidate: Case) -> Evidence:
         return Evidence(whole=True, inputs={s.name: tuple(str(v) for v in integers(candidate, s.name))
@@ -351,6 +353,15 @@ def test_the_variant_that_is_wrong_becomes_the_launch() -> None:
     found = shrink(replace(addition(), variants=(LaunchOptions(num_warps=2), bad)),
                    lambda c: bad in (c.options, *c.variants))
     assert (found.case.options, found.case.variants) == (bad, ())
+
+
+def test_the_launch_that_was_wrong_is_the_case_from_the_first_run_on() -> None:
+    bad = LaunchOptions(num_warps=1)
+    case = replace(addition(rows=50), variants=(LaunchOptions(num_warps=2), bad))
+    once = shrink(case, lambda c: bad in (c.options, *c.variants), max_runs=1, launched=Launched(options=bad))
+    assert once.case == case.under(bad)
+    with_both = shrink(case, lambda c: "option_dependent" if bad in c.variants else "", launched=Launched(options=bad))
+    assert bad in with_both.case.variants
 
 
 def test_an_unaligned_pointer_that_matters_stays_at_one_element() -> None:

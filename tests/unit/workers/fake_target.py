@@ -106,10 +106,16 @@ def judge(one: Case, kernel: Callable[[Launch, int], None] = double, *, of: Targ
           readback: dict[str, int | bool] | None = None, backend: str = "cuda",
           runner: FakeRunner | None = None) -> Outcome:
     """The outcome of one case under a kernel."""
+    return begun(one, kernel, of=of, readback=readback, backend=backend, runner=runner).run()
+
+
+def begun(one: Case, kernel: Callable[[Launch, int], None] = double, *, of: Target | None = None,
+          readback: dict[str, int | bool] | None = None, backend: str = "cuda",
+          runner: FakeRunner | None = None) -> _Attempt:
+    """The execution of one case under a kernel, before it runs."""
     chosen = runner or FakeRunner(kernel, readback=readback, backend=backend)
     subject = Subject("own", f"{HERE}:double")
-    attempt = _Attempt(one, of or target(), subject, backend, CPU, chosen, lambda name: None, False, None)
-    return attempt.run()
+    return _Attempt(one, of or target(), subject, backend, CPU, chosen, lambda name: None, False, None)
 
 
 def same_torch(a: torch.Tensor) -> torch.Tensor:

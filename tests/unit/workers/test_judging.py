@@ -8,12 +8,13 @@ import pytest
 import torch
 from msgspec.structs import replace
 
-from tests.unit.workers.fake_target import CPU, FakeRunner, case, double, judge, logical, target
+from tests.unit.workers.fake_target import CPU, FakeRunner, begun, case, double, judge, logical, target
 from tridiff.fuzz.backends.launch import Launch
 from tridiff.fuzz.content.place import GUARD
 from tridiff.fuzz.judge import outputs as judging
-from tridiff.fuzz.records import Content, Iota, LaunchOptions, Outcome, RowCounts, Signature, Verdict
+from tridiff.fuzz.records import Content, Iota, Launched, LaunchOptions, Outcome, RowCounts, Signature, Verdict
 from tridiff.fuzz.workers import execute
+from tridiff.fuzz.workers.failures import classify
 from tridiff.oracles.rules import ABS, BIT, NUM0
 
 Kernel = Callable[[Launch, int], None]
@@ -202,7 +203,28 @@ def under_variant(change: Callable[[Launch], object]) -> Kernel:
 def test_a_wrong_value_under_other_options_is_a_wrong_value() -> None:
     kernel = under_variant(lambda launch: logical(launch, "out")[0].fill_(77))
     assert judge(case("1", "2"), kernel).verdict is Verdict.AGREE
-    assert shown(judge(case("1", "2", variants=(VARIANT,)), kernel)) == ("value", "out")
+    outcome = judge(case("1", "2", variants=(VARIANT,)), kernel)
+    assert shown(outcome) == ("value", "out")
+    assert outcome.evidence is not None and outcome.evidence.launched == Launched(options=VARIANT)
+    assert outcome.evidence.actual == {"out": ("77", "4")}
+
+
+def test_the_first_launch_is_not_told_as_another_one() -> None:
+    outcome = judge(case("1", "2", variants=(VARIANT,), repeats=1), wrong_at(0, 77))
+    assert shown(outcome) == ("value", "out")
+    assert outcome.evidence is not None and outcome.evidence.launched is None
+
+
+def test_what_ends_a_launch_under_other_options_is_told_with_them() -> None:
+    def ends(launch: Launch) -> None:
+        raise ValueError("of these options")
+
+    attempt = begun(case("1", variants=(VARIANT,)), under_variant(ends))
+    with pytest.raises(ValueError, match="of these options") as raised:
+        attempt.run()
+    outcome = attempt.failed(classify(raised.value, "cuda"))
+    assert outcome.verdict is Verdict.CRASH
+    assert outcome.evidence is not None and outcome.evidence.launched == Launched(options=VARIANT)
 
 
 def test_other_bits_under_other_options_are_option_dependence() -> None:
@@ -210,6 +232,7 @@ def test_other_bits_under_other_options_are_option_dependence() -> None:
     outcome = judge(case("1.0", "2.0", dtype="fp32", variants=(VARIANT,)), of=target(rule=ABS(1000, origin="test")),
                     kernel=under_variant(lambda launch: logical(launch, "out").neg_()))
     assert shown(outcome) == ("option_dependent", "out")
+    assert outcome.evidence.launched == Launched(options=VARIANT)
     assert outcome.reason.startswith("2 elements of out differ under LaunchOptions(num_warps=8")
 
 
