@@ -197,6 +197,9 @@ def namespace(run: Run) -> dict[str, Any]:
             operands = [one.data if isinstance(one, Value) else one for one in (x, y)]
             if computed == "i1":
                 raise Illegal("the larger of truth values")
+            if dtype(computed).is_float:
+                run.note_zeros(*(one.to(TypeName(computed)) if isinstance(one, Value) else run.constant(one, computed)
+                                 for one in (x, y)))
             found = Value(run, lib.pointwise("fmin" if kind == "min" else "fmax", computed, *operands), computed)
             return found if _before(x, y, computed) == computed else Unsettled(found)
 
@@ -214,6 +217,8 @@ def namespace(run: Run) -> dict[str, Any]:
                 raise Illegal("sums of floats have no single answer")
             elif info.bits < 32:
                 wide = x.to(TypeName("fp32"))
+            if info.is_float:
+                run.note_zeros(wide)
             return Value(run, lib.fold(wide.data, kind=kind, axis=axis, keep=keep_dims), wide.name)
 
         return function

@@ -42,6 +42,8 @@ class Run:
         self.lib, self.program, self.decide, self.open = lib, program, decide, False
         self.kinds: dict[str, tuple[str, tuple[int, ...]]] = {}
         """Types of variables of the kernel, so that no branch changes one."""
+        self.either_zero = False
+        """Whether an extremum was taken of zeros of both signs: which one it gives is open."""
         self.steps = 0
         self.running: set[int] = set()
         """Loops that go on, by their lines, where types are found out."""
@@ -67,6 +69,18 @@ class Run:
     def note(self, defined: Any) -> None:
         """Mark the run as open where an operation was undefined."""
         self.open = self.open or not bool(defined.all())
+
+    def note_zeros(self, *operands: Value) -> None:
+        """Operands of an extremum: whether there are zeros of both signs among them."""
+        if self.decide is not None:
+            return
+        positive = negative = False
+        for one in operands:
+            whole = f"i{dtype(one.name).bits}"
+            zero = self.lib.pointwise("eq", one.name, one.data, 0)
+            minus = zero & self.lib.pointwise("lt", whole, self.lib.bitcast(one.data, to=whole), 0)
+            negative, positive = negative or bool(minus.any()), positive or bool((zero & ~minus).any())
+        self.either_zero = self.either_zero or (positive and negative)
 
     def step(self) -> None:
         """Count what is done, so that nothing goes on for ever."""
@@ -195,7 +209,8 @@ class Value:
             lib = self.run.lib
             bits = lib.bitcast(self.data, to=f"i{dtype(self.name).bits}")
             self.run.note(lib.pointwise("eq", self.name, self.data, self.data))
-            self.run.note(lib.pointwise("ne", self.name, self.data, 0) | lib.pointwise(
+            known = lib.pointwise("ne", self.name, self.data, 0)
+            self.run.note(known if self.run.either_zero else known | lib.pointwise(
                 "eq", f"i{dtype(self.name).bits}", bits, 0))
 
     def __getitem__(self, index: Any) -> Value:
