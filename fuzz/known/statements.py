@@ -100,7 +100,9 @@ def _truth(part: Node) -> Node:
     return Node(row="compare", words={"op": "!="}, parts=(part, Node(row="number", words={"value": "0"})))
 
 
-_METHODS = ("aggregate_method", "aggregate_changed", "aggregate_constant")
+_METHODS = {"aggregate_method": ("+", ""), "aggregate_changed": ("-", "1"), "aggregate_constant": ("+", "3")}
+"""What the methods of idioms do with the first field: the operator, and the number beside it, "" for the second field.
+"""
 
 
 def _has_method(one: Node) -> bool:
@@ -120,7 +122,10 @@ def _with_field(case: Case) -> Case | None:
             return replace(one, words=one.words | changed)
         if one.row == "operated":
             return Node(row="assign", words={"name": one.word("name")}, parts=(_of_tensors(one),))
-        return replace(one, words={"name": "aggregate"}, parts=(one.parts[0], one.parts[-1]))
+        op, value = _METHODS[one.word("name")]
+        field = replace(one, words={"name": "aggregate"}, parts=(one.parts[0], one.parts[-1]))
+        second = Node(row="number", words={"value": value}) if value else one.parts[1]
+        return Node(row="binary", words={"op": op}, parts=(field, second))
 
     return rewritten(case, change)
 
@@ -325,6 +330,9 @@ def _converting(one: Node) -> Node:
     return replace(plain, parts=tuple(map(_converting, one.parts)))
 
 
+_NO_TENSOR = "TypeError: Expected * for attribute *"
+"""What an aggregate says of a Python number for a field that is a tensor."""
+
 ISSUES = (
     KnownIssue(
         name="flattened-loop-reads-the-inner-value", stage="ttgir", truth="defect", backends=("cuda",),
@@ -399,14 +407,14 @@ ISSUES = (
         where=(("language.*", "own"),),
         entries=("language.statements/attributeerror---bool--o-76512cba24",),
         match=having(_is_word), relative=_with_operators,
-        errors=("AttributeError*", "BlockTruthValue", "another_type", "another_shape"), kinds=WRONG),
+        errors=("AttributeError*", _NO_TENSOR, "BlockTruthValue", "another_type", "another_shape"), kinds=WRONG),
     KnownIssue(
         name="interpreter-loop-variables-are-numbers", stage="interpreter", truth="defect", backends=("interpreter",),
         title="in the interpreter the variable of a loop is a Python number, without a type, without methods",
         where=(("language.*", "own"),),
         entries=("language.statements/attributeerror---int--ob-a655b212da",),
         match=_uses_variables, relative=_with_converted_variables,
-        errors=("AttributeError*", "ValueError*", "OverflowError*", "BlockTruthValue", "another_type",
+        errors=("AttributeError*", "ValueError*", "OverflowError*", _NO_TENSOR, "BlockTruthValue", "another_type",
                 "another_shape"), kinds=WRONG),
     KnownIssue(
         name="interpreter-conditions-are-true", stage="interpreter", truth="defect", backends=("interpreter",),
@@ -418,13 +426,13 @@ ISSUES = (
         title="in the interpreter `x if c else 5` gives the number itself, without a type, without methods",
         where=(("language.*", "own"),), entries=("language.statements/attributeerror---int--ob-720ace84fa",),
         match=having(_may_be_a_number), relative=_by_where,
-        errors=("AttributeError*", "ValueError*", "another_type", "another_shape"), kinds=WRONG),
+        errors=("AttributeError*", "ValueError*", _NO_TENSOR, "another_type", "another_shape"), kinds=WRONG),
     KnownIssue(
         name="interpreter-walrus-names-numbers", stage="interpreter", truth="defect", backends=("interpreter",),
         title="in the interpreter `(x := 5)` is the number itself, without a type, without methods",
         where=(("language.*", "own"),), entries=("language.statements/attributeerror---int--ob-03cb7d9b12",),
         match=having(_names_a_number), relative=_naming_a_tensor,
-        errors=("AttributeError*", "ValueError*", "another_type", "another_shape"), kinds=WRONG),
+        errors=("AttributeError*", "ValueError*", _NO_TENSOR, "another_type", "another_shape"), kinds=WRONG),
     KnownIssue(
         name="interpreter-comparisons-of-floats-are-floats", stage="interpreter", truth="defect",
         title="in the interpreter a comparison of scalar floats becomes floats where it meets a block",
@@ -438,6 +446,6 @@ ISSUES = (
         entries=("language.statements/blocktruthvalue-6b507995f3",),
         match=having(_is_of_python),
         relative=_with_functions_of_triton, errors=("BlockTruthValue", "AttributeError*", "ValueError*",
-                                                    "TypeError: Cannot use *",
+                                                    "TypeError: Cannot use *", _NO_TENSOR,
                                                     "another_type", "another_shape"), kinds=WRONG),
 )

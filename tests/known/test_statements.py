@@ -1,0 +1,76 @@
+"""Programs of statements in Triton's interpreter: which failures are known, and what their controls compute."""
+
+from collections.abc import Sequence
+
+import numpy as np
+import pytest
+from msgspec.structs import replace
+
+from tests.known.test_issues import entry
+from tridiff.fuzz.known import Attribution
+from tridiff.fuzz.known.statements import ISSUES
+from tridiff.fuzz.records import Case, Content, Explicit, Outcome, Verdict
+from tridiff.fuzz.registry import find
+from tridiff.fuzz.statements import cases
+from tridiff.fuzz.statements.answers import numpy_answer
+from tridiff.kernels.language.call import Operand, Result
+from tridiff.kernels.language.script import Node, Script
+from tridiff.oracles.dtypes import numpy_dtype
+
+KNOWN = {one.name: one for one in ISSUES}
+
+
+def name(word: str) -> Node:
+    return Node(row="name", words={"name": word})
+
+
+def program(body: Node, *, of: Sequence[str], result: str) -> Case:
+    """A case with scalars x0, x1, ... whose program has one statement, which assigns v0."""
+    script = Script(operands=tuple(Operand(kind="scalar", dtype=one) for one in of), body=(body,), stored=("v0",),
+                    results=(Result(dtype=result),))
+    given = {f"x{place}": Content(base=Explicit(values=("0",))) for place in range(len(of))}
+    case = Case(target="language.functions", sizes=cases.sizes_of(script, 1), program=script,
+                arrays=cases.arrays_of(script, given))
+    assert find(case.target).draw.valid(case)
+    return case
+
+
+def same_without(issue: str, case: Case, *inputs: int) -> Case:
+    """The relative of a case, which lacks the pattern and computes the same."""
+    known = KNOWN[issue]
+    assert known.match(case) and known.relative is not None
+    relative = known.relative(case)
+    assert relative is not None and find(case.target).draw.valid(relative) and not known.match(relative)
+    operands = cases.script_of(case).operands
+    given = [np.array([value], numpy_dtype(one.dtype)) for value, one in zip(inputs, operands, strict=True)]
+    before, after = ([one.tolist() for one in numpy_answer(of, *given)] for of in (case, relative))
+    assert before == after
+    return relative
+
+
+@pytest.mark.parametrize(("method", "second", "result"), [
+    ("aggregate_constant", (), "i32"), ("aggregate_changed", ("x1",), "i8"), ("aggregate_method", ("x1",), "i8")])
+def test_what_a_method_does_is_done_to_the_field_in_the_relative(
+        method: str, second: Sequence[str], result: str) -> None:
+    """`Sized(x == x, 3).grown()` is of i32, the field alone of i1: the relative was no legal program."""
+    first = name("x0") if second else Node(row="compare", words={"op": "=="}, parts=(name("x0"), name("x0")))
+    made = Node(row="idiom", words={"name": method}, parts=(first, *map(name, second)))
+    case = program(Node(row="assign", words={"name": "v0"}, parts=(made,)), of=("i8", "i8"), result=result)
+    relative = same_without("interpreter-aggregates-have-no-methods", case, 100, 100)
+    assert any(one.word("name") == "aggregate" for one in cases.every(relative))
+
+
+@pytest.mark.parametrize("issue", [
+    "interpreter-truth-values-are-pythons", "interpreter-loop-variables-are-numbers", "interpreter-choices-are-numbers",
+    "interpreter-walrus-names-numbers", "interpreter-min-and-max-are-pythons"])
+def test_a_number_that_a_record_refuses_is_known_where_the_control_agrees(issue: str) -> None:
+    """`Duo(not x, y)`: whatever is a Python number in the interpreter is no tensor for a field."""
+    found = entry(KNOWN[issue].entries[0])
+    refused = replace(found.signature, verdict=Verdict.CRASH, kind=(
+        "TypeError: Expected <class 'triton.language.core.tensor'> for attribute 'a', got <class 'bool'>"))
+    failure = Outcome(case_digest=found.case.digest, target=found.case.target, subject="own", backend="interpreter",
+                      verdict=Verdict.CRASH, signature=refused)
+    right = replace(failure, verdict=Verdict.AGREE, signature=None)
+    assert Attribution(lambda one: right).issues(found.case, failure) == (issue,)
+    assert Attribution(lambda one: failure).issues(found.case, failure) == ()
+    assert Attribution(lambda one: right).issues(found.case, replace(failure, backend="cuda")) == ()
