@@ -132,6 +132,38 @@ def counts_otherwise(case: Case) -> bool:
     return any(_loops(case))
 
 
+def _changed_bounds(one: Node, types: Mapping[str, str]) -> tuple[str, tuple[bool, ...]]:
+    """The type of a loop's variable, and which of the bounds may be other numbers in it."""
+    ends = _ends(one, types)
+    name = _type(one, ends)
+    low, high = int(dtype(name).min), int(dtype(name).max)
+    change = tuple(end is None or not end.within(low, high + 1) for end in ends[:2])
+    return name, change if len(one.parts) > 2 else change[1:]
+
+
+def converts_bounds(case: Case) -> bool:
+    """Whether a loop of a case has bounds that may be other numbers in the type of its variable: -1 beside u32."""
+    if not isinstance(case.program, Script):
+        return False
+    found = [one for one in cases.every(case) if counts(one)]
+    types = _types(case) if found else {}
+    return any(any(_changed_bounds(one, types)[1]) for one in found)
+
+
+def with_converted_bounds(case: Case) -> Case | None:
+    """The case in which such bounds are converted to the type of the variable."""
+    types = _types(case)
+
+    def change(one: Node) -> Node:
+        if not counts(one):
+            return one
+        name, changed = _changed_bounds(one, types)
+        converted = [_cast(part, name) if other else part for part, other in zip(one.parts, changed, strict=False)]
+        return replace(one, parts=(*converted, *one.parts[len(changed):]))
+
+    return cases.rewritten(case, change)
+
+
 def _cast(one: Node, to: str) -> Node:
     return Node(row="cast", words={"to": to, "function": True}, parts=(one,))
 

@@ -4,7 +4,12 @@ from collections.abc import Callable
 
 from msgspec.structs import replace
 
-from tridiff.fuzz.known.bounds import counted_with_a_sign, counts_otherwise
+from tridiff.fuzz.known.bounds import (
+    converts_bounds,
+    counted_with_a_sign,
+    counts_otherwise,
+    with_converted_bounds,
+)
 from tridiff.fuzz.known.carried import loses_a_variable, with_values_of_their_own
 from tridiff.fuzz.known.contents import tamed
 from tridiff.fuzz.known.issue import WRONG, KnownIssue
@@ -60,6 +65,12 @@ def _with_converted_variables(case: Case) -> Case | None:
             if part.row == "name" and part.word("name") in types else part for part in one.parts))
 
     return rewritten(case, change)
+
+
+def _with_bounds_and_variables(case: Case) -> Case | None:
+    """Bounds, too, have the type that the variable has."""
+    converted = with_converted_bounds(case)
+    return None if converted is None else _with_converted_variables(converted)
 
 
 def _is_of_python(one: Node) -> bool:
@@ -413,7 +424,7 @@ ISSUES = (
         title="in the interpreter the variable of a loop is a Python number, without a type, without methods",
         where=(("language.*", "own"),),
         entries=("language.statements/attributeerror---int--ob-a655b212da",),
-        match=_uses_variables, relative=_with_converted_variables,
+        match=lambda case: _uses_variables(case) or converts_bounds(case), relative=_with_bounds_and_variables,
         errors=("AttributeError*", "ValueError*", "OverflowError*", _NO_TENSOR, "BlockTruthValue", "another_type",
                 "another_shape"), kinds=WRONG),
     KnownIssue(

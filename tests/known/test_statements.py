@@ -74,3 +74,30 @@ def test_a_number_that_a_record_refuses_is_known_where_the_control_agrees(issue:
     assert Attribution(lambda one: right).issues(found.case, failure) == (issue,)
     assert Attribution(lambda one: failure).issues(found.case, failure) == ()
     assert Attribution(lambda one: right).issues(found.case, replace(failure, backend="cuda")) == ()
+
+
+def loop(*bounds: Node, of: Sequence[str], dtype: str) -> Case:
+    """A loop that adds its variable, converted to i32, to x0."""
+    added = Node(row="cast", words={"to": "i32", "function": True}, parts=(name("i1"),))
+    body = Node(row="block", parts=(Node(row="augment", words={"name": "v0", "op": "+"}, parts=(added,)),))
+    counted = Node(row="for", words={"name": "i1", "loop": "range", "dtype": dtype}, parts=(*bounds, body))
+    first = program(Node(row="assign", words={"name": "v0"}, parts=(name("x0"),)), of=("i32", *of), result="i32")
+    case = cases.with_script(first, replace(cases.script_of(first), body=(*cases.script_of(first).body, counted)))
+    assert case is not None and find(case.target).draw.valid(case)
+    return case
+
+
+def number(value: int) -> Node:
+    return Node(row="number", words={"value": str(value)})
+
+
+def test_bounds_that_are_other_numbers_in_the_type_of_the_variable_are_known_and_others_are_not() -> None:
+    """`range(-1, x)` for an x of u64 begins at 2^64 - 1, and in the interpreter at -1."""
+    known = KNOWN["interpreter-loop-variables-are-numbers"]
+    for case in (loop(number(-1), name("x1"), of=("u64",), dtype="u64"),
+                 loop(name("x1"), number(-1), number(-1), of=("u32",), dtype="u32"),
+                 loop(name("x1"), name("x2"), of=("i32", "u32"), dtype="u32")):
+        same_without(known.name, case, 5, *[0] * (len(cases.script_of(case).operands) - 1))
+    assert not any(map(known.match, (
+        loop(number(-1), name("x1"), of=("i64",), dtype="i64"), loop(number(0), name("x1"), of=("u64",), dtype="u64"),
+        loop(name("x1"), of=("u8",), dtype="i32"), loop(name("x1"), name("x2"), of=("u8", "u32"), dtype="u32"))))
