@@ -1,8 +1,8 @@
-"""Known issue of shifts to the right whose operands differ in signedness (contract: language.md §1)."""
+"""Known issues of shifts to the right whose operands differ in signedness (contract: language.md §1)."""
 
 from msgspec.structs import replace
 
-from tridiff.fuzz.known.issue import KnownIssue
+from tridiff.fuzz.known.issue import WRONG, KnownIssue
 from tridiff.fuzz.known.statements import having
 from tridiff.fuzz.records import Case
 from tridiff.fuzz.statements.cases import rewritten
@@ -30,6 +30,26 @@ def _by_signed_amounts(case: Case) -> Case | None:
     return rewritten(case, change)
 
 
+def _as_wide(left: Node, amount: Node) -> Node:
+    """`left | (amount & 0)`: the same number in the type of both together."""
+    zero = Node(row="binary", words={"op": "&"}, parts=(amount, Node(row="number", words={"value": "0"})))
+    return Node(row="binary", words={"op": "|"}, parts=(left, zero))
+
+
+def _shifts_another_type(one: Node) -> bool:
+    """Whether the left operand of a shift may have to be converted. A variable that keeps its type does not."""
+    if one.row != "binary" or not _shifts(one):
+        return False
+    left, amount = one.parts
+    return not (left.row == "binary" and left == _as_wide(left.parts[0], amount))
+
+
+def _in_the_type_of_both(case: Case) -> Case | None:
+    """The same shifts of left operands that have the type of both."""
+    return rewritten(case, lambda one: replace(
+        one, parts=(_as_wide(*one.parts), one.parts[1])) if _shifts_another_type(one) else one)
+
+
 ISSUES = (
     KnownIssue(
         name="shift-by-the-left-operands-sign", stage="front-end", truth="contract",
@@ -37,4 +57,11 @@ ISSUES = (
         where=(("language.*", "own"),), entries=("language.statements/value-891406c2b7",),
         match=having(_shifts), instead=_by_signed_amounts, kinds=("value",),
         explains="tridiff.fuzz.known.predictions.shifts:filled_by_the_left"),
+    KnownIssue(
+        name="interpreter-shifts-leave-signed-numbers", stage="interpreter", truth="defect", backends=("interpreter",),
+        title="in the interpreter `>>` of a signed and an unsigned number leaves signed numbers under an unsigned type",
+        where=(("language.*", "own"),),
+        entries=("language.statements/typeerror--ufunc--bitwis-6d6795243b", "language.statements/value-753439ae3b"),
+        match=having(_shifts_another_type), relative=_in_the_type_of_both, kinds=WRONG,
+        errors=("TypeError: ufunc '*", "ValueError: numpy data itemsize *")),
 )

@@ -1,15 +1,18 @@
 """A signed number shifted by an unsigned one: what Triton makes of it, and what is something else."""
 
 import torch
+from msgspec.structs import replace
 
 from tests.known.test_issues import entry
+from tridiff.fuzz.known import Attribution
 from tridiff.fuzz.known.rehearse import rehearse
 from tridiff.fuzz.known.shifts import ISSUES
+from tridiff.fuzz.records import Outcome, Verdict
 from tridiff.fuzz.registry import find
 from tridiff.fuzz.statements.cases import rewritten
 from tridiff.kernels.language.script import Node
 
-(KNOWN,) = ISSUES
+KNOWN, INTERPRETED = ISSUES
 
 
 def test_bits_filled_with_the_left_operands_sign_are_known_and_others_are_new() -> None:
@@ -30,3 +33,17 @@ def test_amounts_that_are_signed_are_drawn_instead() -> None:
     assert case is not None and KNOWN.match(case) and KNOWN.instead is not None
     instead = KNOWN.instead(case)
     assert instead is not None and find(case.target).draw.valid(instead) and not KNOWN.match(instead)
+
+
+def test_signed_numbers_that_the_interpreter_leaves_are_known_where_signed_amounts_are_right() -> None:
+    for name in INTERPRETED.entries:
+        found = entry(name)
+        failure = Outcome(case_digest=found.case.digest, target=found.case.target, subject="own", backend="interpreter",
+                          verdict=found.signature.verdict, signature=found.signature)
+        right = replace(failure, verdict=Verdict.AGREE, signature=None)
+        assert INTERPRETED.relative is not None
+        relative = INTERPRETED.relative(found.case)
+        assert relative is not None and find(relative.target).draw.valid(relative) and not INTERPRETED.match(relative)
+        assert Attribution(lambda one, right=right: right).issues(found.case, failure) == (INTERPRETED.name,)
+        assert Attribution(lambda one, failure=failure: failure).issues(found.case, failure) == ()
+        assert Attribution(lambda one, right=right: right).issues(found.case, replace(failure, backend="cuda")) == ()
