@@ -88,25 +88,34 @@ def types(script: Script) -> dict[str, str]:
     return _typed(msgspec.json.encode(script))[1]
 
 
+def _fuses(script: Script) -> bool:
+    """Whether a product of floats may be fused with a sum, where the compiler has leave to."""
+    of_floats = _typed(msgspec.json.encode(script))[2]
+    return not of_floats.isdisjoint("*/") and not of_floats.isdisjoint("+-")
+
+
 @lru_cache(maxsize=1 << 12)
-def _typed(encoded: bytes) -> tuple[str, dict[str, str]]:
+def _typed(encoded: bytes) -> tuple[str, dict[str, str], frozenset[str]]:
     script = msgspec.json.decode(encoded, type=Script)
     if len(script.stored) != len(script.results) or not script.stored:
-        return "results without types", {}
+        return "results without types", {}, frozenset()
     if not all(one.number or one.given for one in script.operands):
-        return "a number without a value", {}
+        return "a number without a value", {}, frozenset()
     memories = {f"{name}_ptr": Memory(np.ones(elements(script, name), bool), dtype,
                                       written=name.startswith("out")) for name, dtype in arrays_in(script).items()}
     try:
         return typed(source(script), memories, arguments_of(script))
     except (KeyError, ValueError, IndexError, TypeError) as error:
-        return f"no text: {error}", {}
+        return f"no text: {error}", {}, frozenset()
 
 
 def valid(case: Case) -> bool:
-    """Whether a kernel can be made of the program and everything else in the case follows from it."""
+    """Whether a kernel can be made of the program and everything else in the case follows from it. Products and sums
+    are rounded one by one: whether they are fused is not judged here."""
     script = case.program
     if not isinstance(script, Script) or case.params or problem(script):
+        return False
+    if any(one.enable_fp_fusion for one in (case.options, *case.variants)) and _fuses(script):
         return False
     programs, given = case.sizes.get("rows", 0), given_of(case)
     if not 1 <= programs <= MOST_ROWS or case.sizes != sizes_of(script, programs):

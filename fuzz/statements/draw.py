@@ -102,7 +102,6 @@ def finished(d: Draft, target: str, operands: list[Operand], body: list[Node],
     assume(not cases.problem(script))
     rows = d.one(_ROWS)
     given = {f"x{number}": _content(d, one) for number, one in enumerate(operands) if one.given}
-    # Whether products and sums are fused is not judged here.
     options = LaunchOptions(num_warps=d.one(_WARPS), enable_fp_fusion=False)
     return Case(target=target, sizes=cases.sizes_of(script, rows), program=script,
                 arrays=cases.arrays_of(script, given), options=options)

@@ -9,7 +9,7 @@ from msgspec.structs import replace
 from tests.known.test_issues import entry
 from tridiff.fuzz.known import Attribution
 from tridiff.fuzz.known.statements import ISSUES
-from tridiff.fuzz.records import Case, Content, Explicit, Outcome, Verdict
+from tridiff.fuzz.records import Case, Content, Explicit, LaunchOptions, Outcome, Verdict
 from tridiff.fuzz.registry import find
 from tridiff.fuzz.statements import cases
 from tridiff.fuzz.statements.answers import numpy_answer
@@ -17,6 +17,7 @@ from tridiff.kernels.language.call import Operand, Result
 from tridiff.kernels.language.script import Node, Script
 from tridiff.oracles.dtypes import numpy_dtype
 
+PLAIN = LaunchOptions()
 KNOWN = {one.name: one for one in ISSUES}
 
 
@@ -24,13 +25,13 @@ def name(word: str) -> Node:
     return Node(row="name", words={"name": word})
 
 
-def program(body: Node, *, of: Sequence[str], result: str) -> Case:
+def program(body: Node, *, of: Sequence[str], result: str, options: LaunchOptions = PLAIN) -> Case:
     """A case with scalars x0, x1, ... whose program has one statement, which assigns v0."""
     script = Script(operands=tuple(Operand(kind="scalar", dtype=one) for one in of), body=(body,), stored=("v0",),
                     results=(Result(dtype=result),))
     given = {f"x{place}": Content(base=Explicit(values=("0",))) for place in range(len(of))}
     case = Case(target="language.functions", sizes=cases.sizes_of(script, 1), program=script,
-                arrays=cases.arrays_of(script, given))
+                arrays=cases.arrays_of(script, given), options=options)
     assert find(case.target).draw.valid(case)
     return case
 

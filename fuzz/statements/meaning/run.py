@@ -95,15 +95,18 @@ def refusal(source: str, memories: dict[str, Memory], arguments: dict[str, Any])
     return typed(source, memories, arguments)[0]
 
 
-def typed(source: str, memories: dict[str, Memory], arguments: dict[str, Any]) -> tuple[str, dict[str, str]]:
-    """As `refusal`, with the types of the variables that the kernel assigns, as far as it is not refused."""
+def typed(source: str, memories: dict[str, Memory],
+          arguments: dict[str, Any]) -> tuple[str, dict[str, str], frozenset[str]]:
+    """As `refusal`, with the types of the variables that the kernel assigns, and the operators that it has between
+    floats, as far as it is not refused."""
     kinds: dict[str, tuple[str, tuple[int, ...]]] = {}
+    of_floats: set[str] = set()
     for decide in Decisions():
         run = Run(shapes, decide=decide)
-        run.kinds = kinds
+        run.kinds, run.of_floats = kinds, of_floats
         try:
             _launch(source, run, memories, arguments)
         except (Illegal, TypeError, ValueError, NameError, AttributeError, KeyError, IndexError, ArithmeticError,
                 AssertionError, SyntaxError) as error:
-            return f"{type(error).__name__}: {error}", {}
-    return "", {name: dtype for name, (dtype, _) in kinds.items() if "." not in name}
+            return f"{type(error).__name__}: {error}", {}, frozenset()
+    return "", {name: dtype for name, (dtype, _) in kinds.items() if "." not in name}, frozenset(of_floats)

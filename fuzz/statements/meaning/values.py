@@ -42,6 +42,8 @@ class Run:
         self.lib, self.program, self.decide, self.open = lib, program, decide, False
         self.kinds: dict[str, tuple[str, tuple[int, ...]]] = {}
         """Types of variables of the kernel, so that no branch changes one."""
+        self.of_floats: set[str] = set()
+        """Operators between floats."""
         self.either_zero = False
         """Whether an extremum was taken of zeros of both signs: which one it gives is open."""
         self.steps = 0
@@ -151,6 +153,8 @@ def binary(run: Run, symbol: str, a: Any, b: Any) -> Value:
     operands = tuple(one.data if type(one) is Value else one for one in (a, b))
     if computed == "i1" and symbol in _COMPARISONS:
         computed = "u8"  # truth values in order: False, True
+    if dtype(computed).is_float or symbol == "/":
+        run.of_floats.add(symbol)
     if symbol in (*_DIVISIONS, *_SHIFTS):
         run.note(lib.pointwise_defined(f"{op}_operator" if symbol in _SHIFTS else op, computed, *operands))
     found = lib.pointwise(op, computed, *operands)
