@@ -5,6 +5,7 @@ from collections.abc import Iterator
 
 from tridiff.fuzz.explain.model import Check
 from tridiff.fuzz.explain.request import Compiled, Interpreted
+from tridiff.fuzz.explain.uniform import read_unwritten
 from tridiff.fuzz.judge.ptx_orders import missing_orders
 from tridiff.fuzz.records import Case
 from tridiff.fuzz.registry import find
@@ -16,8 +17,8 @@ def checked(compiled: Compiled, interpreted: Interpreted, case: Case | None) -> 
     """All checks for which there is a text. holds: None where a check has nothing to decide."""
     if not compiled.stages.text("ptx"):
         return ()
-    return tuple(check for one in (_shared_registers, _flushes, _orders, _memory, _assertions, _vectors)
-                 for check in one(compiled, interpreted, case))
+    asked = (_shared_registers, _uniform_registers, _flushes, _orders, _memory, _assertions, _vectors)
+    return tuple(check for one in asked for check in one(compiled, interpreted, case))
 
 
 def _shared_registers(compiled: Compiled, interpreted: Interpreted, case: Case | None) -> Iterator[Check]:
@@ -32,6 +33,17 @@ def _shared_registers(compiled: Compiled, interpreted: Interpreted, case: Case |
         yield Check(name=name, holds=True, said=(
             f"{interpreted.joined} stores write one register to neighbours, and the interpreter has equal values there"
             if interpreted.joined else "no store writes one register to neighbours"))
+
+
+def _uniform_registers(compiled: Compiled, interpreted: Interpreted, case: Case | None) -> Iterator[Check]:
+    """What an earlier kernel left in a register must not be used: ptxas wrote another one."""
+    code = compiled.stages.text("sass")
+    found = read_unwritten(code) if code else None
+    if found is None:
+        return
+    yield Check(name="uniform registers", holds=not found, said=(
+        f"read before anything writes them: {'; '.join(found[:3])}" if found else
+        "each is written on some way to where it is read"))
 
 
 def _flushes(compiled: Compiled, interpreted: Interpreted, case: Case | None) -> Iterator[Check]:
