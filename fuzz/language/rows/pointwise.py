@@ -16,6 +16,7 @@ from tridiff.fuzz.versions import offers
 from tridiff.kernels.language.call import Call, Operand, Result
 from tridiff.kernels.pointwise.record import Form, Op, Signature
 from tridiff.kernels.pointwise.table import OPS
+from tridiff.oracles.dtypes import dtype
 from tridiff.oracles.pointwise import rule_of
 from tridiff.oracles.rules import NUM, SUM, Rule
 
@@ -254,6 +255,12 @@ def _cdiv() -> Row:
         return Call(row="tl.cdiv", operands=(choices.block(name, shape), divisor), stored=(name,),
                     options={"way": choices.one(("function", "method"))})
 
+    def defined(call: Call, lib: Library, operands: tuple[Any, ...]) -> tuple[Any, ...]:
+        """What else contents may be once a case shrinks or is written in another way."""
+        name, (x, divisor) = call.stored[0], operands
+        most = int(dtype(name).max) - (divisor - 1)
+        return (lib.pointwise("ge", name, x, 0) & lib.pointwise("le", name, x, most),)
+
     return Row(
         name="tl.cdiv", topic="pointwise", covers=("tl.cdiv", "tensor.cdiv"), draw=draw,
         text=lambda call: f"x0.cdiv({argument(call, 1)})" if call.option("way") == "method" else (
@@ -261,7 +268,7 @@ def _cdiv() -> Row:
         results=lambda call, version: (Result(dtype=call.stored[0], shape=together(call)),),
         answer=lambda call, lib, operands: (lib.ceiling_quotient(*lib.align(tuple(
             lib.cast(one, to=call.stored[0]) for one in operands))),),
-        rules=lambda call: (rule_of("bitwise_and", (call.stored[0],) * 2, call.stored[0]),),
+        rules=lambda call: (rule_of("bitwise_and", (call.stored[0],) * 2, call.stored[0]),), defined=defined,
         contents=lambda call: ("count",))
 
 

@@ -233,3 +233,18 @@ def test_an_infinity_times_what_may_be_flushed_is_an_infinity_or_nan(lib: Any, p
         (found,) = row.answer(call, lib, tuple(operands))
         values = np.asarray(found)
         assert values[0].min() == math.inf and bool(np.isnan(values).any()) == flushed
+
+
+@pytest.mark.parametrize("lib", [by_torch, by_numpy])
+@pytest.mark.parametrize("name", ["tl.cdiv", "gl.cdiv"])
+def test_a_quotient_rounded_up_is_judged_where_neither_sign_nor_sum_is_in_the_way(lib: Any, name: str) -> None:
+    """Contents may be anything once a case shrinks: cdiv is (x + 6) // 7, which truncates, for these too."""
+    call = Call(row=name, operands=(Operand(dtype="i32", shape=(4,)), Operand(kind="number", dtype="i32", number="7")),
+                options={"way": "function", "layout": 0}, stored=("i32",))
+    values = [-1, 0, 2**31 - 7, 2**31 - 6]
+    given = torch.tensor([values], dtype=torch.int32)
+    row, x = rows()[name], given.numpy() if lib is by_numpy else given
+    assert row.defined is not None
+    (known,), (right,) = row.defined(call, lib, (x, 7)), row.answer(call, lib, (x, 7))
+    assert known.tolist() == [[False, True, True, False]]
+    assert right.tolist()[0][1:3] == [math.trunc((one + 6) / 7) for one in values[1:3]]
