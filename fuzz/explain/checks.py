@@ -5,7 +5,7 @@ from collections.abc import Iterator
 
 from tridiff.fuzz.explain.model import Check
 from tridiff.fuzz.explain.request import Compiled, Interpreted
-from tridiff.fuzz.explain.uniform import read_unwritten
+from tridiff.fuzz.explain.uniform import read_unwritten, undefined_in
 from tridiff.fuzz.judge.ptx_orders import missing_orders
 from tridiff.fuzz.records import Case
 from tridiff.fuzz.registry import find
@@ -41,9 +41,11 @@ def _uniform_registers(compiled: Compiled, interpreted: Interpreted, case: Case 
     found = read_unwritten(code) if code else None
     if found is None:
         return
-    yield Check(name="uniform registers", holds=not found, said=(
+    undefined = ", ".join(sorted(undefined_in(compiled.stages.text("ptx"))))
+    yield Check(name="uniform registers", holds=not found if not (found and undefined) else None, said=(
         f"read before anything writes them: {'; '.join(found[:3])}" if found else
-        "each is written on some way to where it is read"))
+        "each is written on some way to where it is read") + (
+        f"; the PTX reads {undefined}, which nothing writes either" if found and undefined else ""))
 
 
 def _flushes(compiled: Compiled, interpreted: Interpreted, case: Case | None) -> Iterator[Check]:

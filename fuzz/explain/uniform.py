@@ -23,6 +23,10 @@ _ONLY_READ = ("UBLKCP", "UBLKRED", "UBLKPF", "UTMA", "USETMAXREG", "UCGABAR", "U
 _LOST = ("BRX", "JMX", "BRXU", "CALL", "JMP")
 """Instructions behind which it is not known what runs."""
 _WIDTH = {".64": 2, ".128": 4}
+_VIRTUAL = re.compile(r"%[a-z]+\d+\b")
+_PTX = re.compile(
+    r"^\s*(?:\{\s*)?(?:@!?%\w+\s+)?(?P<name>[a-z]\w*)[\w.:]*\s+(?P<result>\{[^}]*\}|[^,;]+)[^;]*;")
+_WITHOUT_RESULT = ("st", "red", "bra", "ret", "bar", "call", "cp", "mbarrier", "stmatrix", "fence", "prefetch")
 
 
 @dataclass(frozen=True)
@@ -34,6 +38,20 @@ class _Step:
     writes: frozenset[int]
     reads: dict[int, str]
     follows: tuple[int, ...] | None
+
+
+def undefined_in(ptx: str) -> set[str]:
+    """Registers of PTX that instructions read and none writes: lanes of which the compiler knew that nobody needs
+    them, and which machine code may then read as it likes."""
+    written, read = set[str](), set[str]()
+    for line in ptx.splitlines():
+        found = _PTX.match(line)
+        if found is None or found["name"] in ("reg", "loc"):
+            continue
+        results = set() if found["name"] in _WITHOUT_RESULT else set(_VIRTUAL.findall(found["result"]))
+        written |= results
+        read |= set(_VIRTUAL.findall(line)) - results
+    return read - written
 
 
 def read_unwritten(code: str) -> tuple[str, ...] | None:

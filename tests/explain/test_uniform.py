@@ -2,7 +2,7 @@
 
 import pytest
 
-from tridiff.fuzz.explain.uniform import read_unwritten
+from tridiff.fuzz.explain.uniform import read_unwritten, undefined_in
 
 
 def listing(*lines: str) -> str:
@@ -34,3 +34,11 @@ def test_a_register_that_nothing_writes_on_any_way_is_told(lines: tuple[str, ...
 def test_code_with_calls_is_not_followed() -> None:
     assert read_unwritten(listing("CALL.REL.NOINC `(helper)", "IMAD.U32 R2, RZ, RZ, UR4", "EXIT")) is None
     assert read_unwritten("") is None
+
+
+def test_lanes_that_nobody_needs_are_undefined_in_ptx_already() -> None:
+    """A conversion of one bf16 to fp8 packs it with what is in another register (LLVM's poison)."""
+    ptx = ("\tld.param.b64 \t%rd3, [kernel_param_0];\n\tmov.u16 %rs1, 0x0;\n"
+           "\t@%p1 ld.global.b16 { %rs1 }, [ %rd3 + 0 ];\n\tmov.b32 \t%r1, {%rs1, %rs3};\n"
+           "\tsetp.eq.b32 \t%p1, %r1, 0;\n\tst.global.b32 [ %rd3 + 0 ], { %r1 };\n\tret;\n")
+    assert undefined_in(ptx) == {"%rs3"} and not undefined_in(ptx.replace("%rs3", "%rs1"))
