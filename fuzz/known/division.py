@@ -1,5 +1,7 @@
 """Known issues of integer division and remainder."""
 
+from msgspec.structs import replace
+
 from tridiff.fuzz.known.issue import KnownIssue
 from tridiff.fuzz.records import Case, Constant, Iota
 from tridiff.kernels.language.call import Call
@@ -40,7 +42,25 @@ def _bytes_divided_in_a_call(case: Case) -> bool:
             and call.stored == ("u8",) and call.operands[1].given)
 
 
+def _narrow_run_from_a_constant(case: Case) -> bool:
+    """Whether two neighbours' places become integers of 8 or 16 bits, to which the compiler adds one constant."""
+    return (case.params.get("form") in ("ramp", "gather") and case.params.get("start_kind") == "constexpr"
+            and int(dtype_info(case.array("a").dtype).bits) <= 16)
+
+
+def _from_a_register(case: Case) -> Case:
+    return replace(case, params={**case.params, "start_kind": "run_time"})
+
+
 ISSUES = (
+    KnownIssue(
+        name="packed-sum-half-used", title="a packed sum of 16-bit integers of which half is used adds 0",
+        upstream=("triton#11581",), stage="ptxas", truth="defect", backends=("cuda",),
+        where=tuple((target, subject) for target in (
+            "triton.floordiv", "triton.mod", "helpers.div_floor_integer", "helpers.remainder_integer")
+            for subject in ("own", "inductor")),
+        entries=("helpers.remainder_integer/value-b301edc604",), match=_narrow_run_from_a_constant,
+        relative=_from_a_register),
     KnownIssue(
         name="signed-floordiv-ramp", title="// of a contiguous run below zero gives one quotient to a group of lanes",
         upstream=("triton#7749",), stage="ttgir", truth="defect",

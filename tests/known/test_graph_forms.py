@@ -314,3 +314,11 @@ def test_a_power_of_16_bit_integers_loops_and_a_product_does_not(dtype: str, nam
     graph = _graph(dtype, load("in0"), op(name, 0, 0))
     assert named(graph) == ("power of 16-bit integers" if known else "")
     assert named(without(graph)) == ""
+
+
+@each("length, dtype, known", [(1, "fp8e4nv", True), (4, "fp8e4nv", False), (1, "bf16", False)])
+def test_what_all_load_from_one_element_makes_equal_pairs_of_fp8(length: int, dtype: str, known: bool) -> None:
+    graph = vector(Load(buffer="in0", index=num(0)), store("out0", X, 0), length=8, in0="bf16", out0=dtype)
+    graph = replace(graph, buffers=tuple(replace(one, length=length) if one.name == "in0" else one
+                                         for one in graph.buffers))
+    assert (named(graph) != "") == known

@@ -168,6 +168,15 @@ def test_the_tables_that_the_assembler_makes_of_a_lop3_are_known(
     assert taken(rehearsal, out0=wrong) == ()
 
 
+@pytest.mark.parametrize(("value", "known"), [(2.0**32, True), (65535.0, True), (255.0, True), (2.0**33, False)])
+def test_an_unsigned_number_modulo_a_smaller_power_of_two_is_known(value: float, known: bool) -> None:
+    """-1 of i8 by way of u64 as fp32 (corpus, 3.8.0 on): 2^32 for 2^64."""
+    rehearsal, right = of_entry("pointwise/value-16fc4b2029")
+    assert right["out5"].tolist() == [2.0**64]
+    issue = ("vectoriser-narrows-unsigned-of-signed",) if known else ()
+    assert taken(rehearsal, out5=torch.full_like(right["out5"], value)) == issue
+
+
 def _extremum(*behind: Node) -> Graph:
     """relu(max(a, b)) of 16-bit integers, and what comes behind it."""
     return vector(load("in0"), load("in1"), op("maximum", 0, 1), op("relu", 2), *behind,

@@ -14,12 +14,13 @@ from tridiff.fuzz.kinds.graphs.rebuild import rebuilt
 from tridiff.fuzz.kinds.graphs.validity import valid
 from tridiff.fuzz.records import Case
 from tridiff.kernels.codegen.domains import Analysis
-from tridiff.kernels.codegen.graph import Graph, Node, Num, Pointwise, Reduce, Scan, Sort, Store
+from tridiff.kernels.codegen.graph import Cast, Graph, Node, Num, Pointwise, Reduce, Scan, Sort, Store
 
 Relatives = dict[int, Node]
 """New nodes by position."""
 Changes = dict[int, Node | tuple[Node, Node]]
-"""The same where something else comes out: of two nodes the second has the first as its last operand."""
+"""The same where something else comes out: of two nodes the second has the first as its last operand, or, if it is a
+conversion, converts it."""
 Result: TypeAlias = Node | Relatives | None
 Rewriting = Callable[[Analysis, Any], Result]
 """What to put for a node, or for others that make up the form: a near relative of each. None: the node is harmless."""
@@ -117,8 +118,11 @@ def changed(graph: Graph, changes: Mapping[int, Node | tuple[Node, Node]]) -> Gr
         last = with_operands(last, places.__getitem__)
         if first is not None:
             nodes.append(with_operands(first, places.__getitem__))
-            assert isinstance(last, Pointwise)
-            last = replace(last, args=(*last.args, len(nodes) - 1))
+            if isinstance(last, Cast):
+                last = replace(last, arg=len(nodes) - 1)
+            else:
+                assert isinstance(last, Pointwise)
+                last = replace(last, args=(*last.args, len(nodes) - 1))
         places[position] = len(nodes)
         nodes.append(last)
     return replace(graph, nodes=tuple(nodes))

@@ -125,6 +125,13 @@ def of_axes(analysis: Analysis, position: int) -> bool:
     return any(isinstance(nodes[k], Index) for k in reached)
 
 
+def of_one_element(analysis: Analysis, position: int) -> bool:
+    """Whether a value is loaded from a buffer of one element."""
+    node = analysis.graph.nodes[position]
+    return isinstance(node, Load) and any(
+        one.name == node.buffer and one.length == 1 for one in analysis.graph.buffers)
+
+
 def tilings(graph: Graph, *, static: bool = False) -> list[Tiling]:
     """Of the schedules that fit the graph; static: of those that spell its sizes out."""
     return [tiling(graph, schedule) for schedule in graph.schedules

@@ -38,6 +38,11 @@ def lop3_fused(seen: Wrong) -> Masks:
     return _computed(seen, forms.LOP3)
 
 
+def sign_narrowed(seen: Wrong) -> Masks:
+    """What comes of the unsigned number modulo a smaller power of two."""
+    return _computed(seen, forms.WIDENED_SIGN)
+
+
 def choice_of_zero(seen: Wrong) -> Masks:
     """+0.0 for -0.0 where 1.0 was the other choice."""
     return _computed(seen, forms.CHOICE)
