@@ -28,7 +28,7 @@ from tridiff.fuzz.records import Case
 from tridiff.fuzz.records.corpus_entry import Stage, Truth
 from tridiff.kernels.codegen import points
 from tridiff.kernels.codegen.constants import is_float
-from tridiff.kernels.codegen.domains import Analysis, expression
+from tridiff.kernels.codegen.domains import Analysis, expression, operands
 from tridiff.kernels.codegen.graph import (
     Apply,
     Bucketize,
@@ -55,6 +55,7 @@ from tridiff.oracles.dtypes import dtype as dtype_info
 
 _PREDICTED = "tridiff.fuzz.known.predictions.programs"
 _WHERE = (("inductor.programs_*", "inductor"),)
+_PLACES = ("argmin", "argmax")
 _QUOTIENTS = ("int_true_div", "float_true_div")
 
 
@@ -312,6 +313,20 @@ def _is_narrow(dtype: str) -> bool:
     return dtype in ("i8", "i16", "u8")
 
 
+def _folds_an_index(analysis: Analysis, position: int, node: Node) -> Changes:
+    """A fold of what comes of the place of an extremum."""
+    if not isinstance(node, Reduce) or node.kind in _PLACES:
+        return {}
+    nodes, reached, waiting = analysis.graph.nodes, set[int](), [*node.args]
+    while waiting:
+        place = waiting.pop()
+        if place not in reached:
+            reached.add(place)
+            waiting += operands(nodes[place])
+    found = any(isinstance(one := nodes[k], Reduce) and one.kind in _PLACES for k in reached)
+    return {position: node} if found else {}
+
+
 def _is_single(dtype: str) -> bool:
     return dtype in SINGLE
 
@@ -323,6 +338,9 @@ def _is_double(dtype: str) -> bool:
 ISSUES = (
     _rewritten("float-floor-divide", _swapped(("floor_divide",), "add"), "mixed/value-ee38be2017",
                upstream=("pytorch#197895", "pytorch#188048"), title="floor(a / b) rounds the quotient first"),
+    _erring("index-of-an-extremum-as-a-float", has(_folds_an_index), "reduction/loop-carried-variable--t-9812ae584a",
+            errors=("Loop-carried variable * has initial type <*, int64> but is re-assigned to <*, fp32>*",),
+            title="the index that argmin or argmax gives becomes a float where it is reduced again"),
     _rewritten("truncated-quotient-within-two-steps", _swapped(("trunc_divide",), "add", _is_single),
                "pointwise/value-2ac289db77", truth="accuracy",
                title="div(a, b, rounding_mode='trunc') cuts off a quotient that may be two steps too small"),
