@@ -62,6 +62,14 @@ def test_readme_says_what_the_corpus_says() -> None:
         assert all((cells["3.6.0"], cells["3.9.0"]) == (old, new) for cells in on_gpu), cause
 
 
+@pytest.mark.parametrize("document", DOCUMENTS, ids=lambda path: str(path.relative_to(ROOT)))
+def test_names_that_documents_find_in_modules_are_there(document: Path) -> None:
+    """`NAME` in, or of, `PATH`."""
+    found = re.findall(r"`(\w+)` (?:in|of)\s+`(\w+/[\w/]+\.py)`", document.read_text())
+    assert [(name, path) for name, path in found
+            if not re.search(rf"^(def |class |    def )?{name}\b", (ROOT / path).read_text(), re.MULTILINE)] == []
+
+
 def test_commands_that_documents_name_exist() -> None:
     """`tridiff NAME` in code style, in the README, the recipes and the corpus."""
     named = {command for document in DOCUMENTS
