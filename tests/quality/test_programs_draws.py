@@ -135,6 +135,11 @@ def test_every_operation_expression_and_dtype_comes_up() -> None:
     assert {buffer.dtype for case in everything() for buffer in graph_of(case).buffers} == set(NAMES)
 
 
+def test_every_kind_of_node_comes_up() -> None:
+    """One for which no production is called is drawn nowhere, though every walk knows it."""
+    assert {type(node) for case in everything() for node in graph_of(case).nodes} == {*get_args(Node)}
+
+
 def test_schedules_and_sizes_vary() -> None:
     schedules: list[Schedule] = [one for case in everything() for one in graph_of(case).schedules]
     # What Hypothesis draws depends on the modules that are imported: one seed may miss an edge, and few scans can be
