@@ -28,6 +28,7 @@ from tridiff.oracles.by_numpy.bounded import (
     spacing,
     whole,
 )
+from tridiff.oracles.by_numpy.bounded_extrema import clamp, extremum, in_one_instruction, relu
 from tridiff.oracles.by_numpy.bounded_functions import atan2, hypot, may_flush, power, smooth
 from tridiff.oracles.by_numpy.bounded_quotients import mod_operator, quotient_family
 from tridiff.oracles.dtypes import dtype
@@ -281,48 +282,6 @@ def _ldexp(x: Real, n: Whole) -> Real:
     return Real(x.dtype, value, np.where(np.isnan(error), np.inf, error)).open_where(n.open)
 
 
-# -- minima, choices ----------------------------------------------------------------------------------------
-
-
-def extremum(a: Real, b: Real, *, largest: bool, keeps_nan: bool | None) -> Real:
-    """min or max. keeps_nan: one NaN operand gives NaN (True), the number (False), or is open (None). Of a value and
-    itself it is that value, and still a product if that is one: compilers know."""
-    if a is b:
-        return a
-    with np.errstate(invalid="ignore"):
-        value = (np.maximum if largest else np.minimum)(a.value, b.value)
-        one_nan = np.isnan(a.value) ^ np.isnan(b.value)
-        number = np.where(np.isnan(a.value), b.value, a.value)
-        number_error = np.where(np.isnan(a.value), b.error, a.error)
-        first = (a.value - a.error > b.value + b.error) if largest else (a.value + a.error < b.value - b.error)
-        second = (b.value - b.error > a.value + a.error) if largest else (b.value + b.error < a.value - a.error)
-        error = np.where(first, a.error, np.where(second, b.error, np.maximum(a.error, b.error)))
-        both_zero = (a.value == 0) & (b.value == 0) & (np.signbit(a.value) != np.signbit(b.value))
-        error = np.where(both_zero, np.maximum(error, TINY), error)
-    unknown = np.isinf(a.error) | np.isinf(b.error)
-    if keeps_nan is False:
-        value, error = np.where(one_nan, number, value), np.where(one_nan, number_error, error)
-    elif keeps_nan is None:
-        error = np.where(one_nan, np.inf, error)
-    else:
-        error = np.where(one_nan, 0.0, error)
-        unknown &= ~(a.nan | b.nan)  # of which NaN wins, whatever the other one is
-        value = np.where(a.nan | b.nan, np.nan, value)
-    return Real(a.dtype, value, np.where(unknown & ~(first | second), np.inf, error))
-
-
-def _clamp(x: Real, low: Real, high: Real) -> Real:
-    return extremum(extremum(x, low, largest=True, keeps_nan=True), high, largest=False, keeps_nan=True)
-
-
-def _relu(x: Real) -> Real:
-    with np.errstate(invalid="ignore"):
-        value = np.where(x.value <= 0, 0.0, x.value)
-    minus_zero = (x.value == 0) & np.signbit(x.value)
-    error = np.where(minus_zero, np.maximum(x.error, TINY), x.error)
-    return Real(x.dtype, value, np.where(x.value + x.error < 0, 0.0, error))
-
-
 # -- comparisons and classes --------------------------------------------------------------------------------
 
 
@@ -405,7 +364,7 @@ _ONE: dict[str, Callable[..., Real]] = {
     "neg_operator": lambda x: Real(x.dtype, -x.value, np.where(x.value == 0, np.maximum(x.error, TINY), x.error),
                                    x.fused),
     "abs": lambda x: Real(x.dtype, np.abs(x.value), x.error),
-    "square": lambda x: mul(x, x), "sign": _sign, "relu": _relu, "frexp_mantissa": _frexp_mantissa}
+    "square": lambda x: mul(x, x), "sign": _sign, "relu": relu, "frexp_mantissa": _frexp_mantissa}
 _TWO: dict[str, Callable[..., Real]] = {
     "add": add, "sub": lambda a, b: add(a, b, -1.0), "mul": mul, "copysign": _copysign, "nextafter": _nextafter,
     "nextafter_libdevice": _nextafter_libdevice,
@@ -413,12 +372,14 @@ _TWO: dict[str, Callable[..., Real]] = {
     "maximum": lambda a, b: extremum(a, b, largest=True, keeps_nan=True),
     "fmin": lambda a, b: extremum(a, b, largest=False, keeps_nan=False),
     "fmax": lambda a, b: extremum(a, b, largest=True, keeps_nan=False),
-    "minimum_tl": lambda a, b: extremum(a, b, largest=False, keeps_nan=None),
-    "maximum_tl": lambda a, b: extremum(a, b, largest=True, keeps_nan=None),
+    "minimum_tl": lambda a, b: in_one_instruction(a, b, largest=False, keeps_nan=None),
+    "maximum_tl": lambda a, b: in_one_instruction(a, b, largest=True, keeps_nan=None),
+    "minimum_nan_tl": lambda a, b: in_one_instruction(a, b, largest=False, keeps_nan=True),
+    "maximum_nan_tl": lambda a, b: in_one_instruction(a, b, largest=True, keeps_nan=True),
     "truediv": lambda a, b: _divide(a, b, ulps=2.5 if a.dtype == "fp32" else 0.5, rounds=a.dtype == "fp64"),
     "div_rn": lambda a, b: _divide(a, b, ulps=0.5, rounds=True),
     "pow": power, "atan2": atan2, "hypot": hypot, "mod_operator": mod_operator}
-_THREE: dict[str, Callable[..., Real]] = {"fma": _fma, "mul_add": _mul_add, "clamp": _clamp}
+_THREE: dict[str, Callable[..., Real]] = {"fma": _fma, "mul_add": _mul_add, "clamp": clamp}
 _CLASSES = ("signbit", "isnan", "isinf", "isfinite")
 _ORDERINGS = ("eq", "ne", "lt", "le", "gt", "ge")
 

@@ -226,6 +226,22 @@ def test_the_larger_of_a_product_and_itself_is_that_product(op: str) -> None:
     assert (found.value, found.error) == (whole.value, whole.error) and found.error > 0
 
 
+@each("op, others, fuses", [
+    ("maximum", (0.5,), True), ("minimum", (3.0,), True), ("fmax", (0.5,), True), ("fmin", (3.0,), True),
+    ("relu", (), True), ("clamp", (0.5, 3.0), True), ("maximum", (3.0,), False), ("clamp", (0.5, 0.75), False),
+    ("maximum_tl", (0.5,), False), ("minimum_nan_tl", (3.0,), False)])
+def test_an_extremum_that_is_a_product_enters_a_sum_unrounded_where_it_is_a_choice(
+        op: str, others: tuple[float, ...], fuses: bool) -> None:
+    """max(a * b, 0.5) + 1.25 has one arm that is an fma in the PTX of 3.6.0 and 3.9.0."""
+    a, c = fp32(1.0 + 2.0**-12), fp32(-1.0)
+    found = ops.apply(op, (ops.mul(a, a), *map(fp32, others)))
+    assert isinstance(found, Real) and found.exact.all()
+    total = ops.add(found, c)
+    fused = float(np.float32(a.value[0] ** 2 - 1))
+    assert within(total, [float(np.float32(found.value[0]) - 1)]).all()
+    assert within(total, [fused]).all() == fuses and total.exact.all() != fuses
+
+
 def test_a_product_of_halves_enters_a_sum_of_halves_unrounded() -> None:
     """As `fma.rn.f16`, to which LLVM compiles a product rounded to fp16 and then added."""
     a, c = fp32(48.75, 3.0), fp32(1.0, 1.0)
