@@ -217,6 +217,9 @@ def cast_real(x: Real, name: str) -> Real:
             lost = np.where(x.exact, np.abs(x.value - found.value), spacing(found.value, name))
             overflowed = np.where(np.isfinite(x.value), np.inf, x.fused)
             found = Real(name, found.value, found.error, np.where(np.isfinite(found.value), x.fused + lost, overflowed))
+        if name == "fp32" and x.fused is not None:
+            # Widened to fp64 and back it is what it was before, as a product too.
+            found = Real(name, found.value, found.error, np.where(x.exact & (found.value != x.value), 0.0, x.fused))
         if name == "fp8e5":
             at_limit = np.abs(x.value) + x.error >= 57344.0
             found = found.open_where(at_limit & ~(x.exact & ((np.abs(x.value) < 61440.0) | np.isnan(x.value))))

@@ -61,8 +61,29 @@ def add(a: Real, b: Real, sign: float = 1.0) -> Real:
     return settle(a.dtype, value, spread, rounds=True)
 
 
+def _known(x: Real, *numbers: float) -> Array:
+    """Where a value is one of some numbers, and known to be for all points, as constants are to a compiler."""
+    everywhere = all(step == 0 for step, length in zip(x.value.strides, x.shape, strict=True) if length > 1)
+    return np.asarray(x.exact & np.isin(x.value, numbers) & everywhere)
+
+
+def _unrounded(x: Real, where: Array) -> Array:
+    """How far the unrounded product that a value may be lies from it, at some places."""
+    return np.where(where, 0.0 if x.fused is None else x.fused, 0.0)
+
+
 def mul(a: Real, b: Real) -> Real:
-    """a * b; `fused` says how far the unrounded product may be."""
+    """a * b; `fused` says how far the unrounded product may be. A product times 1 or -1 is that product to LLVM (PTX of
+    3.6.0 and 3.9.0; twice a product becomes a sum of it and itself, which rounds to the same)."""
+    found = _mul(a, b)
+    if a.fused is None and b.fused is None:
+        return found
+    same = np.maximum(_unrounded(a, _known(b, 1.0, -1.0)), _unrounded(b, _known(a, 1.0, -1.0)))
+    return Real(found.dtype, found.value, found.error, np.maximum(0.0 if found.fused is None else found.fused, same))
+
+
+def _mul(a: Real, b: Real) -> Real:
+    """a * b of operands that are no products themselves."""
     value = a.value * b.value
     size_a, size_b = np.abs(a.value), np.abs(b.value)
     spread = _times(size_a, b.error) + _times(size_b, a.error) + _times(a.error, b.error)
@@ -112,6 +133,15 @@ def lowest_bit(x: Array) -> Array:
 
 def _fma(a: Real, b: Real, c: Real) -> Real:
     product = mul(a, b)
+    # With a factor of 1 it is a sum, which takes a product unrounded; with -0.0 it is a product.
+    taken = np.maximum(_unrounded(product, _known(a, 1.0, -1.0) | _known(b, 1.0, -1.0)),
+                       _unrounded(c, _known(a, 1.0, -1.0) | _known(b, 1.0, -1.0)))
+    found = _fma_of_sure(a, b, c, product)
+    error = np.where(found.nan, 0.0, found.error + np.where(taken != 0, taken + spacing(found.value, a.dtype), 0.0))
+    return Real(a.dtype, found.value, error, _unrounded(product, _known(c, 0.0) & np.signbit(c.value)))
+
+
+def _fma_of_sure(a: Real, b: Real, c: Real, product: Real) -> Real:
     exact = a.exact & b.exact & c.exact
     value = a.value * b.value + c.value
     if a.dtype == "fp64":
@@ -161,7 +191,8 @@ def _divide(a: Real, b: Real, *, ulps: float, rounds: bool) -> Real:
     # A certain zero over what is none, even if flushed, and a number over an infinity: zero, to every division.
     over = a.exact & (a.value == 0) & (away >= dtype(a.dtype).smallest_normal) & known
     nil = over | (exact & np.isinf(b.value) & np.isfinite(a.value))
-    return Real(found.dtype, np.where(nil, value, found.value), np.where(nil, 0.0, found.error))
+    fused = None if a.fused is None else _unrounded(a, _known(b, 1.0))
+    return Real(found.dtype, np.where(nil, value, found.value), np.where(nil, 0.0, found.error), fused)
 
 
 # -- steps --------------------------------------------------------------------------------------------------

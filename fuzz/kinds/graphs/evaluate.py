@@ -219,6 +219,10 @@ class Interpreter:
 
     def _cast(self, node: Cast) -> tuple[str, Value]:
         value, source = self._value(node.arg), self._logical[node.arg][0]
+        before = self._graph.nodes[node.arg]
+        if node.bitcast and isinstance(before, Cast) and before.bitcast and node.dtype not in HALVES and (
+                self._logical[before.arg][0] == node.dtype):
+            return node.dtype, self._value(before.arg)  # the very value, which may be a product
         if node.bitcast:
             if source in HALVES:
                 value = self._to(value, source)

@@ -1,6 +1,7 @@
 """Values with error bounds: what one type computes lies within, what is certain is exact, what may jump is open."""
 
 import itertools
+from collections.abc import Callable
 from math import inf, nan
 
 import numpy as np
@@ -240,6 +241,47 @@ def test_an_extremum_that_is_a_product_enters_a_sum_unrounded_where_it_is_a_choi
     fused = float(np.float32(a.value[0] ** 2 - 1))
     assert within(total, [float(np.float32(found.value[0]) - 1)]).all()
     assert within(total, [fused]).all() == fuses and total.exact.all() != fuses
+
+
+ONE, MINUS_ZERO = fp32(1.0), fp32(-0.0)
+ROOT = fp32(1.0 + 2.0**-12)
+SQUARE = ROOT.value[0] ** 2
+
+
+@each("factor, fuses", [(1.0, True), (-1.0, True), (0.5, False), (3.0, False)])
+def test_a_product_times_one_is_that_product(factor: float, fuses: bool) -> None:
+    for found in (ops.mul(ops.mul(ROOT, ROOT), fp32(factor)), ops.mul(fp32(factor), ops.mul(ROOT, ROOT))):
+        assert found.exact.all()
+        total = ops.add(found, fp32(-factor))
+        assert within(total, [float(np.float32(factor * SQUARE - factor))]).all() == fuses
+
+
+def test_a_product_times_a_loaded_one_is_rounded() -> None:
+    """It is not known to be 1."""
+    product = ops.mul(ROOT, ROOT)
+    several = Real("fp32", product.value.repeat(2), np.zeros(2), product.fused.repeat(2))
+    assert (ops.mul(several, fp32(1.0, 1.0)).fused == 0).all()
+    assert (ops.apply("mul", (several, ONE)).fused > 0).all()
+
+
+@each("made", [
+    lambda product: ops.apply("fma", (product, ONE, fp32(-1.0))),
+    lambda product: ops.apply("fma", (ONE, fp32(-1.0), product)),
+    lambda product: ops.add(ops.apply("fma", (ROOT, ROOT, MINUS_ZERO)), fp32(-1.0)),
+    lambda product: ops.add(cast_real(cast_real(product, "fp64"), "fp32"), fp32(-1.0)),
+    lambda product: ops.add(ops.apply("mul_add", (product, ONE, MINUS_ZERO)), fp32(-1.0))])
+def test_what_compilers_know_to_be_a_product_enters_a_sum_unrounded(made: Callable[[Real], Real]) -> None:
+    found = made(ops.mul(ROOT, ROOT))
+    assert within(found, [float(np.float32(SQUARE - 1))]).all()
+    assert within(found, [float(np.float32(np.float32(SQUARE) - np.float32(1)))]).all() and (found.error < 1e-6).all()
+
+
+def test_a_double_over_one_is_that_double() -> None:
+    a, b = (exact_real("fp64", np.array([value])) for value in (1.0 + 2.0**-30, 3.0))
+    product = ops.mul(a, a)
+    assert product.fused > 0
+    assert (ops.apply("truediv", (product, exact_real("fp64", np.ones(1)))).fused == product.fused).all()
+    assert (ops.apply("truediv", (product, b)).fused == 0).all()
 
 
 def test_a_product_of_halves_enters_a_sum_of_halves_unrounded() -> None:
