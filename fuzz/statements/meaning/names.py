@@ -42,6 +42,17 @@ def _leaves(value: Any, name: str) -> Iterator[tuple[str, Value]]:
             yield from _leaves(part, f"{name}.{field}")
 
 
+def _told(argument: Any) -> str:
+    """What a function is compiled for: types of tensors, numbers, and which function or type another argument is."""
+    if isinstance(argument, Value | Pointer):
+        return f"{type(argument).__name__} {argument.name} {argument.shape}"
+    if isinstance(argument, tuple):
+        return f"{type(argument).__name__}({', '.join(map(_told, argument))})"
+    if hasattr(type(argument), "takes_over"):
+        return f"{type(argument).__name__}({', '.join(map(_told, vars(argument).values()))})"
+    return str(getattr(argument, "__name__", repr(argument)))
+
+
 class Statements:
     """`_run`: what assignments, conditions and operators of Python mean in a kernel."""
 
@@ -63,13 +74,21 @@ class Statements:
                 self.run.kinds[key] = kind
         return found
 
-    def entered(self, function: str, arguments: dict[str, Any]) -> None:
+    def entered(self, function: str, arguments: dict[str, Any]) -> str:
         """A call of a function, which is compiled once for all calls with arguments of the same types and numbers: its
-        variables have the same types in all of them."""
-        kinds = (f"{one.name} {one.shape}" if isinstance(one, Value) else repr(one) for one in arguments.values())
-        self._variant[function] = " ".join(kinds)
+        variables have the same types in all of them. What tells those calls from others."""
+        variant = self._variant[function] = " ".join(map(_told, arguments.values()))
         for name, value in arguments.items():
             self.assigned(value, f"{function}.{name}", False)
+        return variant
+
+    def returned(self, value: Any, function: str, variant: str) -> Any:
+        """What a function gives: of the same types wherever it returns."""
+        for place, one in _leaves(self._tensors(value), f"{function}.returned"):
+            kind = one.name, one.shape
+            if self.run.kinds.setdefault(variant + place, kind) != kind:
+                raise Illegal(f"{function} returns several types")
+        return value
 
     def _tensors(self, value: Any) -> Any:
         if is_number(value):

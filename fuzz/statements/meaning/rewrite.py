@@ -16,6 +16,10 @@ AS_PYTHON = "<kernel as Python>"
 """The file that tracebacks and frames of the rewritten kernel name."""
 
 
+_VARIANT = "_variant"
+"""The name in a function for the types and numbers that it is called with."""
+
+
 def _call(name: str, *args: ast.expr) -> ast.Call:
     return ast.Call(func=ast.Attribute(value=ast.Name(id="_run", ctx=ast.Load()), attr=name, ctx=ast.Load()),
                     args=list(args), keywords=[])
@@ -61,7 +65,15 @@ class Rewriter(ast.NodeTransformer):
             names = [one.arg for one in (*node.args.posonlyargs, *node.args.args, *node.args.kwonlyargs)]
             given = ast.Dict(keys=[ast.Constant(one) for one in names],
                              values=[ast.Name(id=one, ctx=ast.Load()) for one in names])
-            node.body.insert(0, ast.Expr(_call("entered", ast.Constant(node.name), given)))
+            variant = ast.Name(id=_VARIANT, ctx=ast.Store())
+            node.body.insert(0, ast.Assign(targets=[variant], value=_call("entered", ast.Constant(node.name), given)))
+        return node
+
+    def visit_Return(self, node: ast.Return) -> ast.Return:
+        self._visit_all(node)
+        if node.value is not None and self.function != KERNEL:
+            variant = ast.Name(id=_VARIANT, ctx=ast.Load())
+            node.value = _call("returned", node.value, ast.Constant(self.function), variant)
         return node
 
     def _visit_all(self, node: ast.AST) -> None:

@@ -184,6 +184,24 @@ def test_assertions_that_are_drawn_hold_for_every_number() -> None:
         computed("assert x > 5\nr = x", result="i32", x=[5])
 
 
+def test_a_function_returns_one_type_wherever_it_returns() -> None:
+    """The front end refuses others, for the types of a call; a condition that is known leaves one of the returns."""
+    function = "def f(a, n):\n    if a > {0}:\n        return {1}\n    return {2}\n\n"
+
+    def refused(condition: str, early: str, late: str, call: str = "f(x, 3)") -> str:
+        source = function.format(condition, early, late) + (
+            "def kernel(x_ptr, out_ptr):\n    x = tl.load(x_ptr + tl.program_id(0))\n"
+            f"    r = {call}\n    tl.store(out_ptr + tl.program_id(0), x)\n")
+        memories = {name: Memory(np.zeros(4, np.int32), "i32", written=name == "out_ptr")
+                    for name in ("x_ptr", "out_ptr")}
+        return refusal(source, memories, {})
+
+    assert "several types" in refused("0", "a.to(tl.int16)", "a // 2")
+    assert "several types" in refused("0", "(a, a)", "(a, a.to(tl.int8))")
+    assert not refused("0", "a + 1", "a // 2") and not refused("0", "1", "-1") and not refused("0", "1", "a")
+    assert not refused("0", "a * 1", "a", "f(x, 3) + f(x.to(tl.int64), 3)")
+
+
 @pytest.mark.parametrize("extremum", ["tl.minimum(x, -x)", "max(-x, x)", "max(x * -1.0, 0)", "min(0.0, -x)",
                                       "tl.max(x * (1 - 2 * tl.arange(0, 2).to(tl.float32)))"])
 def test_which_zero_an_extremum_of_both_gives_is_open_to_whoever_looks_at_its_bits(extremum: str) -> None:
