@@ -6,12 +6,14 @@ from msgspec.structs import replace
 from tests.known.test_issues import entry
 from tridiff.fuzz.known import Attribution, KnownIssue
 from tridiff.fuzz.known.calls import changed
+from tridiff.fuzz.known.graphs import ISSUES as GRAPHS
 from tridiff.fuzz.known.interpreted import ISSUES
 from tridiff.fuzz.known.products import ISSUES as PRODUCTS
 from tridiff.fuzz.known.rehearse import rehearse
 from tridiff.fuzz.language import cases
 from tridiff.fuzz.records import Case, Constant, Content, Explicit, Outcome, Signature, Small, Verdict
 from tridiff.fuzz.registry import find
+from tridiff.kernels.codegen.graph import Graph
 from tridiff.kernels.language.call import Call, Operand
 
 
@@ -108,3 +110,19 @@ def test_the_control_of_a_scaled_product_of_bf16_has_ones_there_and_keeps_the_ot
     assert relative.array("x1") == mixed.array("x1")
     none = changed(mixed, options=call.options | {"lhs": "e5m2", "rhs": "e5m2"})
     assert none is not None and not known.match(none)
+
+
+def test_a_sum_without_an_axis_is_known_where_one_with_an_axis_is_right_and_sums_of_64_bits_are_not() -> None:
+    known = next(one for one in GRAPHS if one.name == "interpreter-sums-beyond-32-bits")
+    found = entry(known.entries[0])
+    assert isinstance(found.case.program, Graph) and known.match(found.case) and known.relative is not None
+    relative = known.relative(found.case)
+    assert relative is not None and find(relative.target).draw.valid(relative) and not known.match(relative)
+    failure = Outcome(case_digest=found.case.digest, target=found.case.target, subject="own", backend="interpreter",
+                      verdict=Verdict.CRASH, signature=found.signature)
+    right = replace(failure, verdict=Verdict.AGREE, signature=None)
+    assert Attribution(lambda one: right).issues(found.case, failure) == (known.name,)
+    assert Attribution(lambda one: failure).issues(found.case, failure) == ()
+    graph = found.case.program
+    wide = replace(graph, buffers=tuple(replace(one, dtype="i64") for one in graph.buffers))
+    assert not known.match(replace(found.case, program=wide))

@@ -153,6 +153,12 @@ ISSUES = (
         stage="ptxas", truth="defect", where=_OWN, entries=("codegen.memory/value-8f05b3e1c9",),
         match=options.spilled, relative=options.unspilled),
     KnownIssue(
+        name="interpreter-sums-beyond-32-bits", stage="interpreter", truth="defect", backends=("interpreter",),
+        where=(("codegen.*", "own"),), entries=("codegen.reduction/overflowerror--python-in-07480b52ab",), kinds=(),
+        match=options.sums_to_a_number, relative=options.with_a_row_left,
+        errors=("OverflowError: Python integer * out of bounds for *",),
+        title="the interpreter raises where a sum leaves its type of 32 bits"),
+    KnownIssue(
         name="library-abs-of-two-widths", title="libdevice's abs of 32 and of 64 bits in one kernel, for AMD",
         stage="ttgir", truth="defect", where=_WHERE, entries=("codegen.memory/llvm-call--op-operand-t-c848909c5a",),
         match=options.two_widths_of_abs, errors=("'llvm.call' op operand type mismatch for operand *",)),

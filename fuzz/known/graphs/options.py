@@ -12,7 +12,8 @@ from tridiff.fuzz.known.graphs.form import analysis_of
 from tridiff.fuzz.known.graphs.forms import SINGLE
 from tridiff.fuzz.known.graphs.nodes import DIVISIONS, is_constant, tilings
 from tridiff.fuzz.records import Case, LaunchOptions
-from tridiff.kernels.codegen.graph import Graph, Masked, Pointwise, Schedule, Store
+from tridiff.kernels.codegen.constants import is_float
+from tridiff.kernels.codegen.graph import Graph, Masked, Pointwise, Reduce, Schedule, Store
 from tridiff.kernels.pointwise.record import HALVES
 
 _LONG = ("i64", "u64")
@@ -124,6 +125,23 @@ def with_chosen_fp32(case: Case) -> Case | None:
     """The case that computes halves in fp32."""
     graph = _graph(case)
     made = replace(case, program=replace(graph, schedules=tuple(replace(one, upcast=True) for one in graph.schedules)))
+    return made if valid(made) else None
+
+
+def sums_to_a_number(case: Case) -> bool:
+    """Whether integers of at most 32 bits are added up by programs of one row, whose sum has no axis left."""
+    graph = _graph(case)
+    analysis = analysis_of(graph)
+    return any(one.no_x_dim for one in graph.schedules) and any(
+        isinstance(node, Reduce) and node.kind == "sum" and not is_float(name := analysis.dtype(node.args[0]))
+        and name not in _LONG for node in graph.nodes)
+
+
+def with_a_row_left(case: Case) -> Case | None:
+    """The case whose programs have an axis for their row."""
+    graph = _graph(case)
+    rows = tuple(replace(one, no_x_dim=False) for one in graph.schedules)
+    made = replace(case, program=replace(graph, schedules=rows))
     return made if valid(made) else None
 
 
