@@ -101,8 +101,15 @@ def _function(name: str, to: np.dtype) -> Function | None:
             return _EXACT[one]
         if one in _WIDE:
             function = _WIDE[one]
-            return lambda *values: function(*(x.astype(np.float64) for x in values))
+            return lambda *values: function(*map(_wide, values))
     return None
+
+
+def _wide(x: Array) -> Array:
+    """float64, without signalling NaNs: C's functions that ignore a NaN (hypot of an infinity, 1 to the power of it)
+    mind those, and libdevice's do not."""
+    found = x.astype(np.float64)
+    return np.where(np.isnan(found), np.nan, found)
 
 
 @means("tt.extern_elementwise")

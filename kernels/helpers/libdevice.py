@@ -85,10 +85,16 @@ def _evaluate(
     if shape is not None:
         data = [np.broadcast_to(x, shape) for x in data]
     if widen:
-        data = [x.astype(np.float64) if x.dtype == np.float32 else x for x in data]
+        data = [_quiet(x.astype(np.float64)) if x.dtype.kind == "f" else x for x in data]
     with np.errstate(all="ignore"):
         values = np.asarray(function(*data))
         return _wrap(values.astype(_numpy_type(dtype)), dtype, shape)
+
+
+def _quiet(x: Array) -> Array:
+    """Without signalling NaNs: C's functions that ignore a NaN (hypot of an infinity, 1 to the power of it) mind those,
+    and CUDA's do not."""
+    return np.where(np.isnan(x), np.nan, x)
 
 
 def _numpy_type(dtype: Any) -> Any:

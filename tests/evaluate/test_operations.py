@@ -33,7 +33,7 @@ module {{
 def run(lines: str, a: np.ndarray, b: np.ndarray, *, given: str = "i32", made: str = "i32",
         program: str = PROGRAM) -> np.ndarray:
     """What a program of a few operations on %a and %b, both of 4 elements, stores of its value %v."""
-    kinds = {"i32": np.int32, "f32": np.float32, "i8": np.int8, "i64": np.int64, "f16": np.float16}
+    kinds = {"i32": np.int32, "f32": np.float32, "f64": np.float64, "i8": np.int8, "i64": np.int64, "f16": np.float16}
     x, y = a.astype(kinds[given]), b.astype(kinds[given])
     out = np.zeros(4, kinds[made])
     text = program.format(lines=lines, given=given, made=made)
@@ -195,6 +195,14 @@ def test_8_bit_floats_end_at_their_largest_number() -> None:
 def test_functions_of_vendors_libraries(symbol: str, a: list[float], b: list[float], due: list[float]) -> None:
     found = run(CALL.format(symbol, kind="f32"), np.array(a), np.array(b), given="f32", made="f32")
     assert found.tolist() == np.array(due, np.float32).tolist()
+
+
+@pytest.mark.parametrize(("symbol", "first", "due"), [("__nv_hypot", np.inf, np.inf), ("__nv_pow", 1.0, 1.0)])
+def test_functions_that_ignore_a_nan_ignore_a_signalling_one_too(symbol: str, first: float, due: float) -> None:
+    """To the C library, which stands behind numpy, they do not."""
+    signalling = np.full(4, 0x7FF0000000000001, np.int64).view(np.float64)
+    found = run(CALL.format(symbol, kind="f64"), np.full(4, first), signalling, given="f64", made="f64")
+    assert found.tolist() == [due] * 4
 
 
 def test_the_upper_half_of_a_product_has_the_sign_of_its_operands() -> None:

@@ -163,6 +163,8 @@ def check_special_cases() -> None:
         same = got == expected and np.signbit(got) == np.signbit(expected)
         assert same or (np.isnan(got) and np.isnan(expected)), (name, arguments, got, expected)
     # The squares overflow, the result does not.
+    signalling = np.array([0x7FF0000000000001], np.int64).view(np.float64)
+    assert call("hypot", np.array([INF]), signalling, dtype=np.float64)[0] == INF
     assert call("hypot", [2e38], [2e38])[0] == np.float32(np.float64(np.float32(2e38)) * 2**0.5)
     power = tensor([5, 3, -1, 0], np.int32)
     assert call("pow", [2.0, -2.0, 0.0, NAN], power).tolist() == [32, -8, INF, 1]
