@@ -61,7 +61,7 @@ ISSUES = (
         name="interpreter-shifts-leave-signed-numbers", stage="interpreter", truth="defect", backends=("interpreter",),
         title="in the interpreter `>>` of a signed and an unsigned number leaves signed numbers under an unsigned type",
         where=(("language.*", "own"),),
-        entries=("language.statements/typeerror--ufunc--bitwis-6d6795243b", "language.statements/value-753439ae3b"),
+        entries=("language.statements/value-753439ae3b",),
         match=having(_shifts_another_type), relative=_in_the_type_of_both, kinds=WRONG,
         errors=("TypeError: ufunc '*", "ValueError: numpy data itemsize *")),
 )
