@@ -103,8 +103,8 @@ class Attribution:
     def _controlled(self, case: Case, possible: list[KnownIssue], depth: int,
                     values: bool) -> tuple[tuple[str, ...], list[KnownIssue]]:
         """The issues of which the case must be rid not to fail, one that suffices alone if one does, else without those
-        that need not be among them; and those that are refuted."""
-        possible = [one for one in possible if one.relative]
+        that need not be among them; and those that are refuted. One of which it cannot be rid is none of them."""
+        possible = [one for one in possible if one.relative and one.relative(case) is not None]
         if not possible:
             return (), []
         if not self._passes(case, possible, depth, values):

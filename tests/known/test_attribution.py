@@ -206,6 +206,17 @@ def test_of_issues_of_which_two_are_needed_the_third_is_not_told(monkeypatch: py
     assert attribution.issues(case, outcome(case)) == ("one", "three") and attribution.controls <= 7
 
 
+def test_an_issue_of_which_a_case_cannot_be_rid_does_not_stand_in_the_way_of_another(
+        monkeypatch: pytest.MonkeyPatch) -> None:
+    fixed = changed(LOADED, name="without-a-relative", relative=lambda case: None)
+    monkeypatch.setattr(attribute, "issues_of", lambda case, subject: (fixed, LOADED) if LOADED.match(case) else ())
+    case = ramp()
+    assert Attribution(lambda one: outcome(one, failed=False)).issues(case, outcome(case)) == (LOADED.name,)
+    assert Attribution(outcome).issues(case, outcome(case)) == ()
+    monkeypatch.setattr(attribute, "issues_of", lambda case, subject: (fixed,))
+    assert Attribution(lambda one: outcome(one, failed=False)).issues(case, outcome(case)) == ()
+
+
 def test_a_relative_that_cannot_be_run_is_no_control(one_issue: KnownIssue) -> None:
     def refused(case: Case) -> Outcome:
         raise TridiffError("refused", fix="draw another case")
