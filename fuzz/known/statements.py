@@ -258,11 +258,32 @@ def _small_of_16_bits(case: Case) -> Case:
     return tamed(case, names=tuple(one.name for one in case.arrays if one.dtype == "i16"))
 
 
+def _is_a_number(one: Node) -> bool:
+    """Whether an expression may be a number that is known when the kernel is compiled."""
+    return one.row in _OF_NUMBERS and all(
+        part.row != "name" or part.word("name")[0] in _KNOWN for part in nodes((one,)))
+
+
+def _as_a_tensor(one: Node) -> Node:
+    return Node(row="call", words={"function": "tl.to_tensor"}, parts=(one,)) if _is_a_number(one) else one
+
+
 def _names_a_number(one: Node) -> bool:
-    """Whether a walrus names a number that is known when the kernel is compiled."""
-    return one.row == "walrus" and all(
-        part.row != "name" or part.word("name")[0] in _KNOWN for part in nodes(one.parts)) and (
-        one.parts[0].row in _OF_NUMBERS)
+    return one.row == "walrus" and _is_a_number(one.parts[0])
+
+
+def _unpacks_a_number(one: Node) -> bool:
+    return one.row == "unpack" and one.parts[0].row == "tuple" and any(map(_is_a_number, one.parts[0].parts))
+
+
+def _unpacking_tensors(case: Case) -> Case | None:
+    def change(one: Node) -> Node:
+        if not _unpacks_a_number(one):
+            return one
+        values = one.parts[0]
+        return replace(one, parts=(replace(values, parts=tuple(map(_as_a_tensor, values.parts))),))
+
+    return rewritten(case, change)
 
 
 _KNOWN = "Cni"
@@ -271,8 +292,8 @@ _OF_NUMBERS = ("number", "name", "binary", "unary", "compare", "logic", "ternary
 
 
 def _naming_a_tensor(case: Case) -> Case | None:
-    return rewritten(case, lambda one: replace(one, parts=(
-        Node(row="call", words={"function": "tl.to_tensor"}, parts=one.parts),)) if _names_a_number(one) else one)
+    return rewritten(case, lambda one: replace(
+        one, parts=(_as_a_tensor(one.parts[0]),)) if _names_a_number(one) else one)
 
 
 def _compares_tensors(one: Node) -> bool:
@@ -443,6 +464,12 @@ ISSUES = (
         title="in the interpreter `(x := 5)` is the number itself, without a type, without methods",
         where=(("language.*", "own"),), entries=("language.statements/attributeerror---int--ob-03cb7d9b12",),
         match=having(_names_a_number), relative=_naming_a_tensor,
+        errors=("AttributeError*", "ValueError*", _NO_TENSOR, "another_type", "another_shape"), kinds=WRONG),
+    KnownIssue(
+        name="interpreter-unpacks-numbers", stage="interpreter", truth="defect", backends=("interpreter",),
+        title="in the interpreter `a, b = 5, x` leaves a the number itself, without a type, without methods",
+        where=(("language.*", "own"),), entries=("language.statements/attributeerror---int--ob-d32d488478",),
+        match=having(_unpacks_a_number), relative=_unpacking_tensors,
         errors=("AttributeError*", "ValueError*", _NO_TENSOR, "another_type", "another_shape"), kinds=WRONG),
     KnownIssue(
         name="interpreter-comparisons-of-floats-are-floats", stage="interpreter", truth="defect",

@@ -63,7 +63,7 @@ def test_what_a_method_does_is_done_to_the_field_in_the_relative(
 
 @pytest.mark.parametrize("issue", [
     "interpreter-truth-values-are-pythons", "interpreter-loop-variables-are-numbers", "interpreter-choices-are-numbers",
-    "interpreter-walrus-names-numbers", "interpreter-min-and-max-are-pythons"])
+    "interpreter-walrus-names-numbers", "interpreter-min-and-max-are-pythons", "interpreter-unpacks-numbers"])
 def test_a_number_that_a_record_refuses_is_known_where_the_control_agrees(issue: str) -> None:
     """`Duo(not x, y)`: whatever is a Python number in the interpreter is no tensor for a field."""
     found = entry(KNOWN[issue].entries[0])
@@ -102,3 +102,14 @@ def test_bounds_that_are_other_numbers_in_the_type_of_the_variable_are_known_and
     assert not any(map(known.match, (
         loop(number(-1), name("x1"), of=("i64",), dtype="i64"), loop(number(0), name("x1"), of=("u64",), dtype="u64"),
         loop(name("x1"), of=("u8",), dtype="i32"), loop(name("x1"), name("x2"), of=("u8", "u32"), dtype="u32"))))
+
+
+def test_an_unpacked_number_is_known_and_unpacked_tensors_are_not() -> None:
+    def unpacked(first: Node) -> Case:
+        pair = Node(row="tuple", parts=(first, name("x0")))
+        return program(Node(row="unpack", words={"names": "v0 v1"}, parts=(pair,)), of=("i32",), result="i32")
+
+    small = Node(row="binary", words={"op": "+"}, parts=(number(5), number(2)))
+    for first in (number(5), small):
+        same_without("interpreter-unpacks-numbers", unpacked(first), 3)
+    assert not KNOWN["interpreter-unpacks-numbers"].match(unpacked(name("x0")))
