@@ -219,6 +219,7 @@ def test_a_defect_that_stays_without_the_form_is_new(known: KnownIssue) -> None:
     case = CORPUS.find(known.entries[0]).case
     signature = CORPUS.find(known.entries[0]).signature
     failure = replace(outcome(case, failed=True), signature=signature, verdict=signature.verdict,
+                      backend=known.backends[0] if known.backends else "cuda",
                       explained_by=(known.name,) if known.explains else ())
     run: list[Case] = []
 
