@@ -126,3 +126,15 @@ def test_a_sum_without_an_axis_is_known_where_one_with_an_axis_is_right_and_sums
     graph = found.case.program
     wide = replace(graph, buffers=tuple(replace(one, dtype="i64") for one in graph.buffers))
     assert not known.match(replace(found.case, program=wide))
+
+
+def test_the_upper_limit_that_a_clamp_gives_for_a_signalling_nan_is_known_and_for_a_quiet_one_it_is_new() -> None:
+    """fmin(fmax(NaN, 0), 1) is 1 where numpy's fmax keeps the NaN."""
+    limits = tuple(Operand(kind="number", dtype="fp32", number=one) for one in ("0.0", "1.0"))
+    call = Call(row="tl.clamp", operands=(Operand(dtype="fp64", shape=(2,)), *limits), stored=("fp64",))
+    for values, known in ((("-nan:0x1", "0.5"), ("interpreter-minds-signalling-nans",)), (("nan", "0.5"), ())):
+        rehearsal = rehearse(Case(target="language.pointwise", sizes=cases.sizes_of(call, 1), program=call,
+                                  arrays=cases.arrays_of(call, {"x0": Content(base=Explicit(values=values))}, {})))
+        assert rehearsal.outputs()["out0"].tolist() == [[0.0, 0.5]]
+        wrong = {"out0": torch.tensor([[1.0, 0.5]], dtype=torch.float64)}
+        assert rehearsal.judged(wrong, subject="own")[1] == known
