@@ -29,8 +29,9 @@ from tridiff.fuzz.backends import kind
 from tridiff.fuzz.bench.failures import Failure, Laboratory, kept, of_faults, of_issues, read
 from tridiff.fuzz.bench.indistinct import Indistinct
 from tridiff.fuzz.bench.triton_failures import of_passes
+from tridiff.fuzz.corpus.alike import Alike
 from tridiff.fuzz.corpus.cause import findings_of
-from tridiff.fuzz.corpus.pattern import Alike, key_of
+from tridiff.fuzz.corpus.pattern import key_of
 from tridiff.fuzz.corpus.store import Corpus
 from tridiff.fuzz.records import Case, CorpusEntry, Evidence, Outcome
 from tridiff.fuzz.workers.pool import Pool, PoolOptions
@@ -117,7 +118,7 @@ def filed(failure: Failure, *, by: str) -> Filed:
 
 
 def grouped(failures: Sequence[Failure], *, by: str) -> list[Filed]:
-    """Each under its finding; those of one pattern are told apart by their neighbours (`fuzz.corpus.pattern.Alike`)."""
+    """Each under its finding; those of one pattern are told apart by their neighbours (`fuzz.corpus.alike`)."""
     alike: Alike[int] = Alike()
     files = [filed(one, by=by) for one in failures]
     if by != "pattern":
@@ -126,8 +127,8 @@ def grouped(failures: Sequence[Failure], *, by: str) -> list[Filed]:
     for number, (file, failure) in enumerate(zip(files, failures, strict=True)):
         named = failure.blame is not None and failure.blame.named
         first = alike.first(file.finding, None if named else failure.outcome.evidence, number,
-                            dtypes=tuple(one.dtype for one in failure.case.arrays))
-        found.append(msgspec.structs.replace(file, finding=f"{file.finding} #{first}"))
+                            case=failure.case, subject=failure.told.subject)
+        found.append(msgspec.structs.replace(file, finding=f"#{first}"))
     return found
 
 

@@ -15,13 +15,13 @@ target's word belongs to it.
 
 import re
 from collections.abc import Iterable, Iterator, Mapping
-from typing import Generic, TypeVar
 
 import msgspec
 from msgspec.structs import replace
 
 from tridiff.fuzz.content.poison import poison_pattern
 from tridiff.fuzz.content.text import from_bits, number_of
+from tridiff.fuzz.corpus.alike import Alike
 from tridiff.fuzz.corpus.cause import finding_of, message
 from tridiff.fuzz.corpus.classes import class_of, inexact, relation
 from tridiff.fuzz.corpus.suspect import FORMULAS, is_common, suspect_of
@@ -51,7 +51,7 @@ _NOWHERE = "at N:N:"
 """What a message is that names a line alone."""
 _PYTHON = re.compile("object (?:has no|is not|cannot)|values to unpack|unsupported operand|positional|unexpected key")
 """What Python itself says of a slip, whichever it was."""
-_NUMBER, _SMALL = re.compile(r"\d+"), re.compile(r"-?\d+")
+_NUMBER = re.compile(r"\d+")
 _COMPARISONS = frozenset(("lt", "le", "gt", "ge", "eq", "ne", "<", "<=", ">", ">=", "==", "!="))
 """One part: a defect of one comparison is mostly one of all."""
 _UNUSUAL = re.compile(r"2\^k|-?(?:large|fraction|subnormal|inf)|min|max")
@@ -59,9 +59,6 @@ _WHOLE = ("only int", "only wide int")
 """What the operands tell as well: no float is a smallest integer."""
 _NAMES = ("op", "function", "row", "kind", "body", "combine")
 """Fields that say which one of its type a part of a program is."""
-
-
-Thing = TypeVar("Thing")
 
 
 class Pattern(msgspec.Struct, frozen=True, kw_only=True):
@@ -288,39 +285,6 @@ def key_of(signature: Signature, case: Case, evidence: Evidence | None, reason: 
     return found.key if found is not None else finding_of(signature)
 
 
-class Alike(Generic[Thing]):
-    """Failures that are told apart by their keys and by their neighbours (`Evidence.beside`): those of one key are one
-    as long as no neighbour that two of them were asked about is contrary. Two faults of one kernel may have one
-    smallest case."""
-
-    def __init__(self) -> None:
-        self._found: dict[str, list[tuple[dict[str, tuple[str, tuple[str, ...]]], Thing]]] = {}
-
-    def first(self, key: str, evidence: Evidence | None, thing: Thing, *, dtypes: tuple[str, ...] = ()) -> Thing:
-        """The first thing that is one with this one, itself where there was none before. dtypes: of its arrays."""
-        beside = {} if evidence is None else {name: (said, dtypes) for name, said in evidence.beside.items()}
-        groups = self._found.setdefault(key, [])
-        for known, one in groups:
-            if not any(name in known and contrary(*known[name], *said) for name, said in beside.items()):
-                for name, said in beside.items():
-                    known.setdefault(name, said)
-                return one
-        groups.append((dict(beside), thing))
-        return thing
-
-
-def contrary(one: str, dtypes: tuple[str, ...], other: str, of_others: tuple[str, ...]) -> bool:
-    """Whether a neighbour that gave `one` and the same one that gave `other` show two causes. Where the dtypes differ,
-    other numbers may come of one cause: an identity of a fold, what a type cannot hold. That one is right and the other
-    wrong is contrary all the same, and so are two small whole numbers in place of the same."""
-    if one == other:
-        return False
-    (right, wrong), (too, another) = ((*said.split(" > "), "")[:2] for said in (one, other))
-    if dtypes == of_others or not wrong or not another:
-        return True
-    return right == too and _SMALL.fullmatch(wrong) is not None and _SMALL.fullmatch(another) is not None
-
-
 def proposed(new: Iterable[CorpusEntry], stored: Iterable[CorpusEntry]) -> dict[str, str]:
     """For ids of new findings, TARGET/ID of the entry with which each is proposed as one: one that has the same minimal
     pattern and no contrary neighbour, and was there before or comes earlier among the new ones."""
@@ -334,7 +298,8 @@ def proposed(new: Iterable[CorpusEntry], stored: Iterable[CorpusEntry]) -> dict[
             continue
         # Targets have other neighbours each.
         evidence = None if any(one.named for one in entry.blame) else entry.evidence
-        same = alike.first(pattern.key, evidence, entry, dtypes=tuple(one.dtype for one in entry.case.arrays))
+        same = alike.first(pattern.key, evidence, entry, case=entry.case,
+                           subject=entry.signature.subject)
         if same is not entry and entry.id in names:
             found[entry.id] = f"{same.case.target}/{same.id}"
     return found

@@ -15,7 +15,7 @@ import msgspec
 
 from tridiff.fuzz.content.text import number_of
 from tridiff.fuzz.errors import TridiffError
-from tridiff.fuzz.records import Case, Outcome, Scalar, Verdict
+from tridiff.fuzz.records import Case, Evidence, Outcome, Scalar, Verdict
 from tridiff.fuzz.shrink.dtypes import retyped, with_setting
 from tridiff.fuzz.shrink.slots import fits, resized, slots, value_at, with_value
 from tridiff.oracles.dtypes import dtype as dtype_info
@@ -55,14 +55,17 @@ def beside(case: Case, run: Run, valid: Callable[[Case], bool], *, simplest: Map
 def _said(case: Case, outcome: Outcome) -> str:
     if not outcome.verdict.failed or outcome.signature is None:
         return ""
-    evidence = outcome.evidence
-    judged = next(iter(evidence.expected.items()), ("", {}))[1] if evidence is not None else {}
-    for name, values in judged.items():
-        for right, wrong in zip(values, evidence.actual.get(name, ()) if evidence is not None else (), strict=False):
+    return (wrong_in(case, outcome.evidence) if outcome.evidence is not None else "") or outcome.signature.kind
+
+
+def wrong_in(case: Case, evidence: Evidence) -> str:
+    """The first value that is wrong, beside the right one ("0 > 1"); "" where none is."""
+    for name, values in next(iter(evidence.expected.values()), {}).items():
+        for right, wrong in zip(values, evidence.actual.get(name, ()), strict=False):
             if right != wrong:
                 dtype = case.array(name).dtype
                 return f"{_size(right, dtype)} > {_size(wrong, dtype)}"
-    return outcome.signature.kind
+    return ""
 
 
 def _size(text: str, dtype: str) -> str:

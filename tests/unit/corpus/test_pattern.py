@@ -5,8 +5,9 @@ from pathlib import Path
 import pytest
 from msgspec.structs import replace
 
+from tridiff.fuzz.corpus.alike import contrary
 from tridiff.fuzz.corpus.classes import class_of, relation
-from tridiff.fuzz.corpus.pattern import _words, contrary, pattern_of, proposed
+from tridiff.fuzz.corpus.pattern import _words, pattern_of, proposed
 from tridiff.fuzz.corpus.store import Corpus
 from tridiff.fuzz.records import Blame, Case, CorpusEntry, Evidence, Verdict
 from tridiff.fuzz.records.blame import BEHIND, Tried
