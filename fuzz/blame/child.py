@@ -125,6 +125,8 @@ def run(trial: Trial, journal: Path) -> Result:
 
 
 def _judged(trial: Trial, enter: Any) -> Result:
+    if trial.calls:
+        return _called(trial)
     if trial.right:
         from tridiff.fuzz.blame.right import right_lines
 
@@ -150,6 +152,23 @@ def _judged(trial: Trial, enter: Any) -> Result:
     return Result(outcome=outcome, steps=tuple(stepper.steps), ptx=stepper.ptx,
                   library=tuple(stepper.library), inside=stepper.inside, stack=tuple(raised),
                   texts=dict(stepper.located) if trial.texts else {})
+
+
+def _called(trial: Trial) -> Result:
+    """What Triton's functions make of what they are given: of the case, up to its IR where it is compiled, or of right
+    cases."""
+    from tridiff.fuzz.blame.calls import Calls
+    from tridiff.fuzz.blame.right import calls_of_right
+    from tridiff.fuzz.records.observed import Observe
+    from tridiff.fuzz.workers.execute import Executor
+
+    if trial.right:
+        return Result(calls=calls_of_right(trial.backend, _package(), trial.seconds))
+    calls, observe = Calls(_package()), None if trial.backend == "interpreter" else Observe(stop="source")
+    with calls:
+        outcome, _ = Executor(backend=trial.backend).execute(trial.case, trial.subject, backend=trial.backend,
+                                                             observe=observe)
+    return Result(outcome=outcome, calls=tuple(calls.made))
 
 
 def _package() -> Path:
@@ -181,8 +200,10 @@ def _evaluation(trial: Trial) -> Any:
 def _evaluated(trial: Trial) -> Result:
     """What the IR computes behind every pass."""
     evaluation = _evaluation(trial)
+    evaluation.runner.source = trial.source
     values = evaluation.values(trial.case, trial.subject, seconds=0.6 * trial.seconds)
-    return Result(values=values, library=evaluation.runner.library)
+    return Result(values=values, library=evaluation.runner.library,
+                  texts=evaluation.runner.texts() if trial.texts else {})
 
 
 def _last_ir(trial: Trial) -> Result:

@@ -10,6 +10,7 @@ from pathlib import Path
 
 import msgspec
 
+from tridiff.fuzz.blame.calls import departures
 from tridiff.fuzz.blame.trial import Result, Trial
 from tridiff.fuzz.builds import Build
 from tridiff.fuzz.workers.leftovers import OwnFolder
@@ -32,10 +33,13 @@ class OutOfTime(Exception):
 
 
 class Laboratory:
-    """Runs trials. seconds: the whole budget; build: the Triton to run, None for the installed one. preloaded: folder
-    of processes that have the installed one imported, if there are any (`workers.preloaded`)."""
+    """Runs trials. seconds: the whole budget; build: the Triton to run, None for the installed one; baseline: one in
+    which what fails may be right. preloaded: folder of processes that have the installed one imported, if there are any
+    (`workers.preloaded`)."""
 
-    def __init__(self, *, seconds: float, build: Build | None = None, preloaded: Path | None = None) -> None:
+    def __init__(self, *, seconds: float, build: Build | None = None, baseline: Build | None = None,
+                 preloaded: Path | None = None) -> None:
+        self.baseline = Laboratory(seconds=seconds, build=baseline) if baseline is not None else None
         self._end = time.monotonic() + seconds
         self._build, self._preloaded = build, None if build is not None else preloaded
         self._children: dict[bool, Child] = {}
@@ -43,6 +47,7 @@ class Laboratory:
         self._abandoned = False
         self._folder = OwnFolder(PREFIX)
         self._lines: dict[bool, dict[str, tuple[int, ...]] | None] = {}
+        self._usual: dict[bool, frozenset[str]] = {}
         self.triton = ""
         self.trials = 0
 
@@ -54,12 +59,16 @@ class Laboratory:
     def abandon(self) -> None:
         """Said from another thread: what runs comes to no result, and nothing more is begun."""
         self._abandoned = True
+        if self.baseline is not None:
+            self.baseline.abandon()
         for child in self._started:
             child.kill()
 
     def renew(self, seconds: float) -> None:
         """Begin another budget with the processes that there are."""
         self._end = time.monotonic() + seconds
+        if self.baseline is not None:
+            self.baseline.renew(seconds)
 
     def start(self, *, interpreted: bool) -> None:
         """Start the processes before the first trial, outside of any budget: the one that compiles, and the one that
@@ -67,9 +76,13 @@ class Laboratory:
         started = {kind: self._begun(kind) for kind in ((False, True) if interpreted else (False,))}
         for kind, child in started.items():
             self._ready(kind, child)
+        if self.baseline is not None:
+            self.baseline.start(interpreted=interpreted)
 
     def restart(self) -> None:
         """End the processes; the next trial starts others."""
+        if self.baseline is not None:
+            self.baseline.restart()
         for child in self._children.values():
             self._end_child(child)
         self._children.clear()
@@ -109,6 +122,17 @@ class Laboratory:
                 return None
             self._lines[interpreted] = None if result.ended else result.lines
         return self._lines[interpreted]
+
+    def usual(self, trial: Trial) -> frozenset[str]:
+        """Functions of Triton that depart from the baseline in right cases, asked for in each mode once; of one version
+        both make the same of them. Raises OutOfTime."""
+        interpreted = trial.backend == "interpreter"
+        if interpreted not in self._usual and self.baseline is not None:
+            ran = () if self.triton == self.baseline.triton else (self.run(trial), self.baseline.run(trial))
+            if any(one.refused or one.ended for one in ran):
+                raise OutOfTime
+            self._usual[interpreted] = frozenset(departures(*(one.calls for one in ran)) if ran else ())
+        return self._usual.get(interpreted, frozenset())
 
     def _child(self, interpreted: bool) -> Child | None:
         found = self._children.get(interpreted)
@@ -184,6 +208,8 @@ class Laboratory:
 
     def close(self) -> None:
         """End the processes and remove what they wrote."""
+        if self.baseline is not None:
+            self.baseline.close()
         self.restart()
         self._folder.remove()
 

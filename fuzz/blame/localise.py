@@ -9,15 +9,16 @@ import msgspec
 
 from tridiff.fuzz.backends import kind
 from tridiff.fuzz.blame import decide
+from tridiff.fuzz.blame.calls import departing
 from tridiff.fuzz.blame.jobs import backends_of
 from tridiff.fuzz.blame.laboratory import Laboratory, OutOfTime
 from tridiff.fuzz.blame.raised import innermost
-from tridiff.fuzz.blame.stages import FRONT_END
+from tridiff.fuzz.blame.stages import FRONT_END, INLINED
 from tridiff.fuzz.blame.trial import Result, Trial, Values
 from tridiff.fuzz.builds import Build
 from tridiff.fuzz.errors import TridiffError
 from tridiff.fuzz.records import Blame, Case, CorpusEntry, Outcome, Signature, Verdict
-from tridiff.fuzz.records.blame import BEHIND, Effect, Tried
+from tridiff.fuzz.records.blame import BEHIND, DEPARTS, Effect, Tried
 from tridiff.fuzz.registry import find
 
 SECONDS = 120.0
@@ -31,6 +32,8 @@ TRIAL_SECONDS = 60.0
 EVALUATION_SECONDS = 30.0
 """The longest that the IR is evaluated, all passes together."""
 
+
+BASELINE = "with the baseline"
 
 RIGHT_SECONDS = 7.0
 """The longest that right cases may take to be drawn and run (`fuzz.blame.right`), once for many findings; where less is
@@ -46,12 +49,14 @@ class _InCompiler(Exception):
 
 
 def blame(case: Case, subject: str, backend: str, *, signature: Signature | None = None, seconds: float = SECONDS,
-          build: Build | None = None, plant: str = "", laboratory: Laboratory | None = None) -> Blame:
-    """Where the case goes wrong. signature: how it fails; default as it does in the first trial.
+          build: Build | None = None, baseline: Build | None = None, plant: str = "",
+          laboratory: Laboratory | None = None) -> Blame:
+    """Where the case goes wrong. signature: how it fails; default as it does in the first trial. baseline: a build in
+    which it may be right.
 
     Raises NotFailing where it does not fail here, and TridiffError where it cannot be run."""
     own = laboratory is None
-    used = laboratory or Laboratory(seconds=seconds, build=build)
+    used = laboratory or Laboratory(seconds=seconds, build=build, baseline=baseline)
     try:
         return _Search(case, subject, backend, signature, used, plant).blame()
     except _InCompiler:
@@ -130,9 +135,42 @@ class _Search:
         seen = self._seen(failing_values=values or kind(self._backend) == "interpreter", steps=first.steps,
                           raised=raised)
         found = decide.decided(seen)
+        departed = tuple(self._departing(found))
         return Blame(stage=found.stage, step=found.step, confidence=found.confidence, triton=first.triton,
                      backend=self._backend, subject=self._subject, vector=tuple(self._vector),
-                     evidence=(*found.evidence, *self._behind(first)))
+                     evidence=(*found.evidence, *departed, *self._behind(first)))
+
+    def _departing(self, found: decide.Decision) -> Iterator[str]:
+        """A sentence on which function departs from the baseline, if the case is right there; else, where the IR of the
+        front end is wrong, at which operation it departs from that of the baseline."""
+        baseline = self._laboratory.baseline
+        if baseline is None or found.step or found.stage in ("ttir", "ttgir", "llvm", "ptxas", "hardware"):
+            return
+        with suppress(OutOfTime):
+            there = baseline.run(self._trial("as it is", plant=""))
+            self._note(BASELINE, there)
+            if there.outcome is None or failed(there):
+                return
+            name = self._function()
+            if name:
+                yield f"{DEPARTS}{name}"[:500]
+            elif self._values and self._values[0].outcome is not None and self._values[0].outcome.verdict.failed:
+                texts = baseline.run(self._trial("IR", evaluated=True, texts=True, plant="")).texts
+                self._evaluate(texts.get(INLINED) or texts.get(FRONT_END, ""))
+
+    def _function(self) -> str:
+        """The function that departs from the baseline, "" where none does."""
+        baseline = self._laboratory.baseline
+        assert baseline is not None
+        evaluated = kind(self._backend) == "evaluated"
+        backend = f"compile:{self._backend.partition(':')[2]}" if evaluated else self._backend
+        trial = self._trial("calls", calls=True, plant="", backend=backend)
+        ours, theirs = self._laboratory.run(trial), baseline.run(trial)
+        if not ours.calls or not theirs.calls or failed(theirs):
+            return ""
+        usual = self._laboratory.usual(self._trial("right cases", right=True, calls=True, plant="", backend=backend,
+                                                   seconds=RIGHT_SECONDS))
+        return departing(ours.calls, theirs.calls, usual)
 
     def _behind(self, first: Result) -> Iterator[str]:
         """A sentence on who is behind the error with which the first trial ended, if that is known."""
@@ -167,9 +205,9 @@ class _Search:
         target = find(self._case.target)
         return "own" if self._subject.startswith("inductor") and "own" in target.subjects else ""
 
-    def _evaluate(self) -> None:
-        """Values of the IR behind every pass, on the CPU."""
-        result = self._laboratory.run(self._trial("evaluated", evaluated=True,
+    def _evaluate(self, source: str = "") -> None:
+        """Values of the IR behind every pass, on the CPU. source: the right IR of the front end, of the baseline."""
+        result = self._laboratory.run(self._trial("evaluated", evaluated=True, source=source,
                                                     seconds=min(EVALUATION_SECONDS, self._longest)))
         self._values = result.values
         self._library = result.library

@@ -16,14 +16,14 @@ from tridiff.fuzz.backends.compile import options_of
 from tridiff.fuzz.backends.evaluated import KIND, EvaluatingRunner, lowered
 from tridiff.fuzz.backends.launch import LaunchReport, Runner
 from tridiff.fuzz.blame.departing import Trace
-from tridiff.fuzz.blame.stages import FRONT_END
+from tridiff.fuzz.blame.stages import FRONT_END, INLINED
 from tridiff.fuzz.blame.stepping import Stepper, stepping
 from tridiff.fuzz.blame.trial import Step, Values
 from tridiff.fuzz.records import Case, LaunchOptions, Outcome, Verdict
 from tridiff.fuzz.workers.execute import Executor
 
-LAST = "last"
-"""Stands for the last step of every kernel."""
+LAST, SOURCE = "last", "source"
+"""Stand for the last step of every kernel, and for the IR that another front end made."""
 
 
 @dataclass(frozen=True)
@@ -62,14 +62,16 @@ class SteppedRunner(EvaluatingRunner):
         self.behind: Step | str | None = LAST
         self.against: Step | str | None = LAST
         """The step behind which the IR is right, to hold that behind `behind` against; `LAST` for none."""
+        self.source = ""
+        """The right IR of the front end, inlined, of another build; "" where that is not known."""
         self.departed = ""
         """Where they part (`fuzz.blame.departing`)."""
         self._right = ""
 
     @property
-    def launched(self) -> bool:
-        """Whether any kernel came this far: torch.compile launches its own."""
-        return bool(self._compiled)
+    def kernels(self) -> int:
+        """How many came this far: torch.compile launches its own."""
+        return len(self._compiled)
 
     def texts(self) -> dict[str, str]:
         """The IR of the first kernel, by the title of the first step that made it so; "front-end" for the source."""
@@ -99,7 +101,9 @@ class SteppedRunner(EvaluatingRunner):
             with source() as opened:
                 self._compiled[key] = self._step_through(opened, options_of(options, self.target))
         compiled = self._compiled[key]
-        if not isinstance(self.against, str):
+        if self.against == SOURCE:
+            self._right = self.source
+        elif not isinstance(self.against, str):
             self._right = compiled.behind(self.against, self.order())
         if isinstance(self.behind, str):
             chosen = compiled.texts[-1]
@@ -109,7 +113,7 @@ class SteppedRunner(EvaluatingRunner):
 
     def _launch(self, text: str, report: LaunchReport, grid: tuple[int, int, int], arguments: list[Any],
                 ) -> LaunchReport:
-        if isinstance(self.against, str) or self.departed:
+        if self.against == LAST or self.departed:
             return super()._launch(text, report, grid, arguments)
         kept = [(one, one.untyped_storage().clone()) for one in arguments if isinstance(one, torch.Tensor)]
         right = self.trace = Trace()
@@ -154,7 +158,7 @@ class Evaluation(Executor):
         self.runner.deadline = time.monotonic() + seconds
         self.outcome(case, subject)
         found: list[Values] = []
-        if not self.runner.launched:
+        if not self.runner.kernels:
             return ()
         for step in self.runner.order():
             if step is not None and not step.changed:
@@ -165,14 +169,18 @@ class Evaluation(Executor):
             one = self.outcome(case, subject, step)
             checked = one.verdict is not Verdict.NOT_CHECKED
             one = msgspec.structs.replace(one, evidence=None) if one.verdict is Verdict.AGREE else one
-            operation = self._departed(case, subject, step, found[-1].behind) if one.verdict.failed and found else ""
+            before = found[-1].behind if found else SOURCE
+            known = bool(found) or (bool(self.runner.source) and self.runner.kernels == 1)
+            at = step if found else next((other for other in self.runner.order() if other is not None
+                                          and other.changed and other.title == INLINED), step)
+            operation = self._departed(case, subject, at, before) if one.verdict.failed and known else ""
             found.append(Values(behind=step, outcome=one if checked else None, problem="" if checked else one.reason,
                                 operation=operation))
             if one.verdict.failed:
                 break
         return tuple(found)
 
-    def _departed(self, case: Case, subject: str, step: Step | None, before: Step | None) -> str:
+    def _departed(self, case: Case, subject: str, step: Step | None, before: Step | str | None) -> str:
         """Where the IR behind a step does another thing than that behind the one before."""
         self.runner.against, self.runner.departed = before, ""
         try:

@@ -1,10 +1,17 @@
-"""Lines of Triton's Python layer that right cases run: what an error is held against (`fuzz.blame.raised`)."""
+"""What right cases run of Triton's Python layer: its lines, which an error is held against (`fuzz.blame.raised`), and
+what its functions make (`fuzz.blame.calls`)."""
 
 import time
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable, Iterator
+from contextlib import AbstractContextManager
 from pathlib import Path
+from typing import Any, TypeVar
+
+from msgspec.structs import replace
 
 from tridiff.fuzz.backends import kind
+from tridiff.fuzz.blame.calls import Calls, digest
+from tridiff.fuzz.blame.trial import Call
 from tridiff.fuzz.coverage.lines import Lines
 from tridiff.fuzz.errors import TridiffError
 from tridiff.fuzz.known.draws import draw_cases
@@ -30,6 +37,8 @@ SECONDS = 4.0
 LEAST = 24
 """Cases with fewer of which nothing is said: helpers that every kernel goes through would be lines of nobody."""
 
+Watch = TypeVar("Watch", bound=AbstractContextManager[Any])
+
 _LIMITS = Limits(elements=1 << 6, rows=1 << 2, variants=False)
 
 
@@ -38,27 +47,39 @@ def right_lines(backend: str, package: Path, seconds: float = 2 * SECONDS) -> di
     and an interpreter's where its values are. seconds: that there are for all of this.
 
     Raises TridiffError where they are too few."""
+    found: dict[str, set[int]] = {}
+    for _, lines in _watched(backend, seconds, lambda: Lines(package, visited=True)):
+        for file, some in lines.found.items():
+            found.setdefault(file, set()).update(some)
+    return {file: tuple(sorted(some)) for file, some in found.items()}
+
+
+def calls_of_right(backend: str, package: Path, seconds: float = 2 * SECONDS) -> tuple[Call, ...]:
+    """What functions make in right cases, each case's told apart. As `right_lines`."""
+    return tuple(replace(one, given=digest(f"{case.digest} {one.given}"))
+                 for case, calls in _watched(backend, seconds, lambda: Calls(package)) for one in calls.made)
+
+
+def _watched(backend: str, seconds: float, watch: Callable[[], Watch]) -> Iterator[tuple[Case, Watch]]:
+    """The right cases, with what watched each."""
     interpreted = kind(backend) == "interpreter"
     end = time.monotonic() + min(SECONDS, 0.7 * seconds)
     executor, ran = Executor(backend=backend), 0
-    found: dict[str, set[int]] = {}
     for case in _in_turn(backend):
         if time.monotonic() > end:
             break
-        lines = Lines(package, visited=True)
+        watching = watch()
         try:
-            with lines:
+            with watching:
                 outcome, _ = executor.execute(case, "own", backend=backend,
                                               observe=None if interpreted else Observe(stop="source"))
         except TridiffError:
             continue
         ran += 1
         if outcome.verdict is Verdict.AGREE or outcome.reason == SOURCE_READ:
-            for file, some in lines.found.items():
-                found.setdefault(file, set()).update(some)
+            yield case, watching
     if ran < LEAST:
         raise TridiffError(f"{ran} right cases were run, which are too few", fix="give them more time")
-    return {file: tuple(sorted(some)) for file, some in found.items()}
 
 
 def _in_turn(backend: str) -> Iterable[Case]:

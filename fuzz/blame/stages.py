@@ -5,6 +5,9 @@ from tridiff.fuzz.records.blame import Stage
 FRONT_END = "front-end"
 """The step before the first pass: from Python to IR."""
 
+INLINED = "make_ttir add_inliner"
+"""The pass behind which the IR of the front end is one function, whose values have one name each."""
+
 
 def stage_of(entered: str) -> tuple[Stage, str]:
     """The stage of a step and the pass's name for a blame: ("ttir", "make_ttir add_combine").

@@ -14,7 +14,9 @@ class Trial(msgspec.Struct, frozen=True, kw_only=True):
     """name: the change in a few words. environment: variables of the process. drop: passes left out, each as
     "make_ttgir add_pipeline" (all of that name) or "make_ttgir#12" (the one at that place of the stage). stepped: the
     passes run one at a time, and the step in hand is noted before it runs. evaluated: instead of the device, the
-    evaluator runs the IR behind every pass. plant: a planted fault (`fuzz.blame.planted`). texts: the IR behind every
+    evaluator runs the IR behind every pass; source: the front end's IR of another build, to hold that of this one
+    against. right: right cases in place of the case (`fuzz.blame.right`). calls: what the functions of Triton's Python
+    layer make is wanted (`fuzz.blame.calls`). plant: a planted fault (`fuzz.blame.planted`). texts: the IR behind every
     pass is wanted back. repairs: of the interpreter; strict refuses truth values of blocks whatever the subject.
     seconds: the longest it may take.
     """
@@ -27,10 +29,12 @@ class Trial(msgspec.Struct, frozen=True, kw_only=True):
     drop: tuple[str, ...] = ()
     stepped: bool = False
     evaluated: bool = False
+    source: str = ""
     plant: str = ""
     texts: bool = False
     repairs: Literal["usual", "none", "strict"] = "usual"
     right: bool = False
+    calls: bool = False
     seconds: float = 60.0
 
 
@@ -72,12 +76,22 @@ class Frame(msgspec.Struct, frozen=True, kw_only=True, array_like=True):
     lines: tuple[int, ...] = ()
 
 
+class Call(msgspec.Struct, frozen=True, kw_only=True, array_like=True):
+    """function: "FILE FUNCTION", the file below Triton's folder. given, made: digests of what it was given and of what
+    came of that."""
+
+    function: str
+    given: int
+    made: int
+
+
 class Result(msgspec.Struct, frozen=True, kw_only=True):
     """outcome: None where the process did not live to tell; `ended` says how then ("SIGABRT", "time"). entered: the
     step that was running when it ended, or the last one (see `stepping.FRONT_END`). refused: why the case was not run.
     texts: IR by step key, "source" first. ptx: what ptxas was given. library: functions of Triton's library, written in
     its language, that were compiled with the kernel; inside: the innermost that an exception left. stack: of Triton's
-    functions when the case failed with an error. lines: of Triton's files that right cases run."""
+    functions when the case failed with an error. lines: of Triton's files that right cases run. calls: of Triton's
+    functions, in the order in which they end."""
 
     outcome: Outcome | None = None
     ended: str = ""
@@ -91,6 +105,7 @@ class Result(msgspec.Struct, frozen=True, kw_only=True):
     inside: str = ""
     stack: tuple[Frame, ...] = ()
     lines: dict[str, tuple[int, ...]] = {}
+    calls: tuple[Call, ...] = ()
     log: str = ""
     triton: str = ""
     seconds: float = 0.0

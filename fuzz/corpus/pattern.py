@@ -86,9 +86,9 @@ def pattern_of(signature: Signature, case: Case, evidence: Evidence | None, reas
     outcome says, or a title that ends in it."""
     for one in blame:
         if one.operation:
-            return Pattern(place=(one.step,), shown=(_departed(one.operation),))
+            return Pattern(place=(one.step or "front-end",), shown=(_departed(one.operation),))
         if one.behind:
-            return Pattern(place=(signature.subject,), shown=(f"error behind {one.behind}",))
+            return Pattern(place=(signature.subject,), shown=(f"behind {one.behind}",))
     if signature.verdict is not Verdict.DISAGREE:
         said = _BLOCK.sub("T", _LIST.sub("[]", message(signature.kind)))
         place = (signature.subject, signature.about) if _PYTHON.search(said) else (signature.subject,)

@@ -29,6 +29,10 @@ changes of the compiler make the failure go away. not localised: neither."""
 BEHIND = "the innermost line of its stack that no right case runs is in "
 """How a sentence of the evidence begins that names who is behind an error (`fuzz.blame.raised`)."""
 
+DEPARTS = "of what a right build is given as well, another thing is made first in "
+"""How a sentence of the evidence begins that names the function of Triton's Python layer which departs from a build
+with which the case is right (`fuzz.blame.calls`)."""
+
 Text = Annotated[str, Meta(max_length=500)]
 
 
@@ -67,14 +71,17 @@ class Blame(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=Tru
 
     @property
     def operation(self) -> str:
-        """At which operation the IR behind the pass departs from the IR before it, "" where that is not known."""
-        behind = (one for one in self.vector if self.step and one.effect == "same" and one.change.endswith(self.step))
-        return next((one.said.partition(" at ")[2] for one in behind), "")
+        """At which operation the IR behind the pass departs from the IR before it, and that of the front end from a
+        right build's; "" where that is not known."""
+        place = self.step or "front-end"
+        behind = (one for one in self.vector if one.effect == "same" and one.change.endswith(f"IR behind {place}"))
+        return next(filter(None, (one.said.partition(" at ")[2] for one in behind)), "")
 
     @property
     def behind(self) -> str:
-        """Which function of Triton's Python layer is behind an error, "FILE FUNCTION"; "" where that is not known."""
-        return next((one.removeprefix(BEHIND) for one in self.evidence if one.startswith(BEHIND)), "")
+        """Which function of Triton's Python layer is behind the failure, "FILE FUNCTION"; "" where none is known."""
+        return next((one.removeprefix(begin) for begin in (DEPARTS, BEHIND) for one in self.evidence
+                     if one.startswith(begin)), "")
 
     @property
     def named(self) -> bool:

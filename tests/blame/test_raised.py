@@ -123,7 +123,7 @@ def test_of_a_function_that_is_read_the_lines_count_that_the_code_generator_come
 class Laboratory:
     """Compiles nothing: every case ends with an error of the front end."""
 
-    left, triton = 90.0, "3.9.0"
+    left, triton, baseline = 90.0, "3.9.0", None
 
     def run(self, trial: Trial) -> Result:
         signature = Signature(target="triton.add", subject="own", verdict=Verdict.COMPILE_ERROR, kind="TypeError: x")

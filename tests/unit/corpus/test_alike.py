@@ -8,7 +8,8 @@ from tridiff.fuzz.known.draws import draw_cases
 from tridiff.fuzz.records import Case, Evidence
 from tridiff.fuzz.target import Limits
 
-AROUND = {"a.1 = 0": "", "a.1 = 1": "", "a.1 = -1": "-1 > 1", "a.1 = 2": "2 > 1", "a.1 = 3": "3 > 1", "a.0 = 1": "3 > 1"}
+AROUND = {"a.1 = 0": "", "a.1 = 1": "", "a.1 = -1": "-1 > 1", "a.1 = 2": "2 > 1", "a.1 = 3": "3 > 1",
+          "a.0 = 1": "3 > 1"}
 """Of a truth value in place of bits that are joined, beside 0 and 2, and beside 0 and -1 but for the last."""
 
 

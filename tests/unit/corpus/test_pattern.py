@@ -10,7 +10,7 @@ from tridiff.fuzz.corpus.classes import class_of, relation
 from tridiff.fuzz.corpus.pattern import _words, pattern_of, proposed
 from tridiff.fuzz.corpus.store import Corpus
 from tridiff.fuzz.records import Blame, Case, CorpusEntry, Evidence, Verdict
-from tridiff.fuzz.records.blame import BEHIND, Tried
+from tridiff.fuzz.records.blame import BEHIND, DEPARTS, Tried
 
 CORPUS = Corpus(Path(__file__).parents[3] / "corpus")
 
@@ -247,3 +247,33 @@ def test_errors_behind_which_one_function_is_are_one_finding_whatever_they_say()
     assert proposed(apart, [old]) == {}
     inductor = replace(old, id="f", signature=replace(old.signature, subject="inductor"))
     assert proposed([inductor], [old]) == {}
+
+
+def test_what_departs_in_one_function_is_one_finding_whatever_it_shows_as() -> None:
+    """A wrong value, and an error whose stack names another function: a right build says more than a stack."""
+    def failing(one: CorpusEntry, name: str, *evidence: str, verdict: Verdict = Verdict.DISAGREE) -> CorpusEntry:
+        blame = Blame(triton="3.9.0", backend="compile:sm_90", evidence=evidence)
+        return replace(one, id=name, signature=replace(one.signature, verdict=verdict), blame=(blame,))
+
+    other = CORPUS.find("triton.floordiv/value-cd18b7a4b0")
+    function, caller = "language/core.py _unwrap_iterable", "language/core.py reshape"
+    old = failing(entry(), "a", f"{DEPARTS}{function}")
+    same = [failing(other, "b", f"{DEPARTS}{function}", f"{BEHIND}{caller}", verdict=Verdict.CRASH),
+            failing(other, "c", f"{BEHIND}{function}", verdict=Verdict.CRASH)]
+    assert proposed(same, [old]) == dict.fromkeys(("b", "c"), "triton.negate/a")
+    apart = [failing(entry(), "d", f"{DEPARTS}{caller}"),
+             failing(other, "e", f"{BEHIND}{caller}", verdict=Verdict.CRASH)]
+    assert proposed(apart, [old]) == {"e": "triton.negate/d"}
+
+
+def test_an_operation_of_the_front_end_is_one_finding_in_every_target() -> None:
+    def departing(one: CorpusEntry, name: str, operation: str) -> CorpusEntry:
+        tried = tuple(Tried(change="evaluated IR behind front-end", effect="same", said=said)
+                      for said in ("disagree", f"disagree at {operation}"))
+        blame = Blame(stage="front-end", confidence="seen", triton="3.9.0", backend="evaluated:sm_90", vector=tried)
+        return replace(one, id=name, blame=(blame,))
+
+    other = CORPUS.find("triton.floordiv/value-cd18b7a4b0")
+    old = departing(entry(), "a", "arith.addi > arith.subi")
+    assert proposed([departing(other, "b", "arith.addi > arith.subi")], [old]) == {"b": "triton.negate/a"}
+    assert proposed([departing(entry(), "c", "arith.ori > arith.andi")], [old]) == {}

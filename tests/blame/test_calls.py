@@ -1,0 +1,156 @@
+"""Which function of Triton's Python layer departs from a build with which the case is right."""
+
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+import triton
+from msgspec.structs import replace
+from triton.compiler.code_generator import CodeGenerator
+from triton.language.semantic import TritonSemantic
+
+from tests.support.cases import addition
+from tridiff.fuzz.bench.stage_faults import ARCH, DRAWS, LIMITS
+from tridiff.fuzz.blame.calls import Calls, departing
+from tridiff.fuzz.blame.localise import _Search
+from tridiff.fuzz.blame.planted import edits_of
+from tridiff.fuzz.blame.points import Evaluation
+from tridiff.fuzz.blame.stages import FRONT_END, INLINED
+from tridiff.fuzz.blame.trial import Call, Result, Trial
+from tridiff.fuzz.known.draws import draw_cases
+from tridiff.fuzz.records import Case, Outcome, Signature, Verdict
+from tridiff.fuzz.records.observed import Observe
+from tridiff.fuzz.target import Limits
+from tridiff.fuzz.workers.execute import Executor
+
+PACKAGE = Path(triton.__file__).parent
+
+
+def call(function: str, given: int, made: int) -> Call:
+    return Call(function=f"language/core.py {function}", given=given, made=made)
+
+
+RIGHT = [call("promote", 1, 1), call("add", 1, 1), call("store", 3, 0)]
+
+
+@pytest.mark.parametrize(("wrong", "usual", "named"), [
+    (RIGHT, (), ""),
+    # The innermost ends first; what is then given something else says nothing.
+    ([call("promote", 1, 2), call("add", 1, 2), call("store", 4, 9)], (), "language/core.py promote"),
+    ([call("promote", 7, 2), call("store", 4, 9)], (), ""),
+    ([call("promote", 1, 2), call("add", 1, 2)], ("language/core.py promote",), "language/core.py add"),
+    # What the right build makes of the same at times is no departure.
+    ([call("store", 3, 5)], (), "language/core.py store"), ([call("store", 3, 0)], (), "")])
+def test_who_makes_another_thing_of_what_it_is_given_departs(wrong: list[Call], usual: tuple[str, ...],
+                                                             named: str) -> None:
+    assert departing(wrong, RIGHT, usual) == named
+
+
+EDITS: dict[str, tuple[type, str, str]] = {
+    "floordiv": (TritonSemantic, "language/semantic.py",
+                 "def floordiv(self, input, other):\n    return self.mod(input, other)"),
+    "visit_Return": (CodeGenerator, "compiler/code_generator.py",
+                     "def visit_Return(self, node):\n    value = self.visit(node.value)\n"
+                     "    self.return_vals.append(value + value)\n"
+                     "    self.return_ips.append(self._get_insertion_point_and_loc())"),
+}
+"""Functions by name: where they are, and wrong ones. The last returns nothing, but changes what is known."""
+
+
+@pytest.fixture
+def planted(monkeypatch: pytest.MonkeyPatch) -> Iterator[Any]:
+    def plant(name: str) -> None:
+        owner, file, text = EDITS[name]
+        indented = text.replace("\n", "\n    ")
+        there = dict(getattr(owner, name).__globals__)
+        exec(compile(f"class {owner.__name__}:\n    {indented}\n", str(PACKAGE / file), "exec"), there)
+        monkeypatch.setattr(owner, name, vars(there[owner.__name__])[name])
+
+    yield plant
+
+
+def calls(case: Case) -> list[Call]:
+    found = Calls(PACKAGE)
+    with found:
+        Executor(backend="compile:sm_90").execute(case, "own", backend="compile:sm_90", observe=Observe(stop="source"))
+    return list(found.made)
+
+
+@pytest.mark.parametrize(("name", "targets"), [
+    ("floordiv", ("triton.floordiv", "helpers.div_floor_integer")),
+    ("visit_Return", ("helpers.maximum", "helpers.prod"))])
+def test_one_fault_has_one_name_in_every_target_and_another_fault_another(name: str, targets: tuple[str, ...],
+                                                                          planted: Any) -> None:
+    cases = [draw_cases(target, Limits(elements=8, rows=1, variants=False), 1)[0] for target in targets]
+    right = [calls(case) for case in cases]
+    assert departing(calls(cases[0]), right[0]) == ""
+    planted(name)
+    owner, file, _ = EDITS[name]
+    assert {departing(calls(case), made) for case, made in zip(cases, right, strict=True)} == {
+        f"{file} {owner.__name__}.{name}"}
+
+
+def test_wrong_ir_of_the_front_end_is_named_by_the_operation_that_departs_from_a_right_build() -> None:
+    def operation(target: str, fault: str, *, against: bool = True) -> str:
+        """Of the first case of the target that fails."""
+        for case in draw_cases(target, LIMITS, DRAWS, seed=1):
+            right, wrong = Evaluation(ARCH), Evaluation(ARCH, **edits_of(fault))
+            right.outcome(case, "own")
+            texts = right.runner.texts()
+            wrong.runner.source = (texts.get(INLINED) or texts[FRONT_END]) if against else ""
+            first = wrong.values(case, "own", seconds=60)[0]
+            assert first.behind is None
+            if first.outcome is not None and first.outcome.verdict.failed:
+                return first.operation
+        raise AssertionError("no case fails")
+
+    adding = r"front-end: arith\.addi => arith.subi @0"
+    assert operation("triton.vector_add", adding) == "arith.addi > arith.subi"
+    assert operation("triton.vector_add", adding, against=False) == ""
+    # The operation is in a function that the kernel calls.
+    choosing = r"front-end: (arith\.select (%[\w#]+)), (%[\w#]+), (%[\w#]+) : => \1, \4, \3 : @0"
+    for target in ("helpers.remainder_integer", "helpers.div_floor_integer"):
+        assert operation(target, choosing) == "arith.select > arith.select"
+
+
+class Laboratory:
+    """Every case gives a wrong value in it, and in its baseline the same or a right one."""
+
+    left, triton = 90.0, "3.9.0"
+
+    def __init__(self, *, right: bool = False, usual: tuple[str, ...] = (), made: int = 1) -> None:
+        self._right, self._usual, self._made = right, usual, made
+        self.baseline: Laboratory | None = None
+
+    def run(self, trial: Trial) -> Result:
+        if trial.calls:
+            return Result(calls=(call("promote", 1, self._made), call("add", 1, self._made)))
+        if trial.evaluated:
+            return Result(refused="not here")
+        signature = Signature(target="triton.add", subject="own", verdict=Verdict.DISAGREE, kind="value", where="out")
+        wrong = Outcome(case_digest="0", target="triton.add", subject="own", backend=trial.backend,
+                        verdict=Verdict.DISAGREE, signature=signature)
+        right = replace(wrong, verdict=Verdict.AGREE, signature=None)
+        return Result(outcome=right if self._right else wrong, triton=self.triton)
+
+    def lines(self, trial: Trial) -> None:
+        raise AssertionError("a wrong value has no stack")
+
+    def usual(self, trial: Trial) -> frozenset[str]:
+        assert trial.right and trial.calls
+        return frozenset(self._usual)
+
+
+@pytest.mark.parametrize(("usual", "right", "named"), [
+    ((), True, "language/core.py promote"), (("language/core.py promote",), True, "language/core.py add"),
+    ((), False, "")])
+def test_a_blame_names_what_departs_from_a_baseline_where_the_case_is_right(usual: tuple[str, ...], right: bool,
+                                                                            named: str) -> None:
+    laboratory = Laboratory(usual=usual, made=2)
+    laboratory.baseline = Laboratory(right=right)
+    found = _Search(addition(rows=2), "own", "interpreter", None, laboratory, "").blame()  # type: ignore[arg-type]
+    assert found.behind == named
+    assert {one.change: one.effect for one in found.vector}["with the baseline"] == ("gone" if right else "same")
+    laboratory.baseline = None
+    assert _Search(addition(rows=2), "own", "interpreter", None, laboratory, "").blame().behind == ""  # type: ignore[arg-type]
