@@ -29,6 +29,7 @@ from tridiff.fuzz.backends import kind
 from tridiff.fuzz.bench.failures import Failure, Laboratory, kept, of_faults, of_issues, read
 from tridiff.fuzz.bench.indistinct import Indistinct
 from tridiff.fuzz.bench.triton_failures import of_passes
+from tridiff.fuzz.builds import resolve
 from tridiff.fuzz.corpus.alike import Alike
 from tridiff.fuzz.corpus.cause import findings_of
 from tridiff.fuzz.corpus.pattern import key_of
@@ -181,6 +182,7 @@ def main() -> None:
     parser.add_argument("--corpus", type=Path, default=Path("corpus"))
     parser.add_argument("--backends", nargs="*", default=["interpreter", "compile:sm_90"])
     parser.add_argument("--part", choices=("all", "issues", "faults", "passes"), default="all")
+    parser.add_argument("--baseline", default="", help="a build that blames of passes are held against")
     parser.add_argument("--keep", type=Path, help="add failures to this file, a line of JSON each, and go on from it")
     parser.add_argument("--cross", action="store_true",
                         help="run the cases of two faults that were put together on each other")
@@ -206,7 +208,8 @@ def main() -> None:
     try:
         parts = {"issues": of_issues(laboratory, entries, given.backends),
                  "faults": of_faults(laboratory, **drawing),
-                 "passes": of_passes(laboratory, **drawing)}
+                 "passes": of_passes(laboratory, **drawing,
+                                     baseline=resolve(given.baseline) if given.baseline else None)}
         drawn = itertools.chain.from_iterable(
             part for name, part in parts.items() if given.part in ("all", name))
         failures += kept(drawn, given.keep, seconds=given.seconds, most=max(given.failures - len(failures), 0))

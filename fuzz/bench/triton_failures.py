@@ -18,6 +18,7 @@ from tridiff.fuzz.blame.localise import blame
 from tridiff.fuzz.blame.planted import edits_of
 from tridiff.fuzz.blame.points import Evaluation
 from tridiff.fuzz.blame.record import shortened
+from tridiff.fuzz.builds import Build
 from tridiff.fuzz.errors import TridiffError
 from tridiff.fuzz.known.draws import draw_cases
 from tridiff.fuzz.records import Case, Evidence
@@ -33,8 +34,10 @@ EVALUATED = f"evaluated:{ARCH}"
 Cases = Mapping[str, Sequence[Case]]
 
 
-def of_passes(laboratory: Laboratory, *, targets: Sequence[str], each: int, draws: int, seed: int) -> Iterator[Failure]:
-    """Failures of edits behind the front end and behind passes, in random order, `each` of one at the most."""
+def of_passes(laboratory: Laboratory, *, targets: Sequence[str], each: int, draws: int, seed: int,
+              baseline: Build | None = None) -> Iterator[Failure]:
+    """Failures of edits behind the front end and behind passes, in random order, `each` of one at the most. baseline: a
+    build without them, to hold the front end's IR against."""
     right, places = Evaluation(ARCH), dict[str, None]()
     cases = drawn(targets, draws, seed, backend="evaluated")
     for some in cases.values():
@@ -46,7 +49,7 @@ def of_passes(laboratory: Laboratory, *, targets: Sequence[str], each: int, draw
         return right.execute(case, "own", backend=backend, inputs_only=True)[0].evidence or Evidence()
 
     original = laboratory.instead(lambda case, subject, backend: right.outcome(case, subject), inputs)
-    with blaming.Laboratory(seconds=BLAME_SECONDS) as trials:
+    with blaming.Laboratory(seconds=BLAME_SECONDS, baseline=baseline) as trials:
         for written in random.Random(seed).sample(list(places), len(places)):
             wrong = Evaluation(ARCH, **edits_of(written))
             planted = laboratory.instead(

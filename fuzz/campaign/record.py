@@ -152,6 +152,8 @@ class CampaignOptions(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_
     shrink: bool = True
     corpus: str = "corpus"
     scheduler: str = ""
+    baseline: str = ""
+    """A build in which findings may be right, which their blames are held against."""
     by_yield: bool = False
     """Whether part of the time goes where it brings most (`campaign.deal`), or every combination has the same."""
     builds: tuple[str, str] | None = None

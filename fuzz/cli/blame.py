@@ -42,6 +42,8 @@ def blame_command(
     entry: Annotated[str, typer.Argument(help="Entry id, its unique beginning, its digest, or a file.")] = "",
     backend: Annotated[str, typer.Option(help="Where it fails; default one of this machine's.")] = "",
     triton: Annotated[str, typer.Option(help="A release, wheel or folder; default the installed one.")] = "",
+    baseline: Annotated[str, typer.Option(help="One in which it may be right: which function, or operation of the "
+                                          "front end's IR, departs from it.")] = "",
     budget: Annotated[str, typer.Option("--time", help=f"Longest time, such as 90s: for the one entry (default "
                                         f"{SECONDS:g}s), with --all for all together.")] = "",
     each: Annotated[str, typer.Option(help="With --all: longest time for one entry.")] = f"{SECONDS:g}s",
@@ -70,6 +72,8 @@ def blame_command(
         raise typer.Exit(blame_all.merge(store, merge))
     build = resolve(triton) if triton else None
     if everything:
+        if baseline:
+            raise TridiffError("--baseline is for one entry", fix="leave it out, or name an entry")
         if round_:
             raise TridiffError("--way-round is for one entry", fix="leave it out, or name an entry")
         raise typer.Exit(blame_all.run(store, blame_all.Batch(
@@ -86,7 +90,8 @@ def blame_command(
                            fix="name one with --backend, or run it where there is a GPU")
     try:
         with console(errors=True).status(f"{one.case.target}/{one.id} on {where}"):
-            found = blame(one.case, one.signature.subject, where, signature=one.signature, seconds=limit, build=build)
+            found = blame(one.case, one.signature.subject, where, signature=one.signature, seconds=limit, build=build,
+                          baseline=resolve(baseline) if baseline else None)
     except NotFailing as error:
         _say(one, where, error.problem, as_json)
         raise typer.Exit(2) from None

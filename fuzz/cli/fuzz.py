@@ -10,6 +10,7 @@ import msgspec
 import typer
 
 from tridiff.fuzz.blame.record import with_blame
+from tridiff.fuzz.builds import resolve
 from tridiff.fuzz.campaign import again, history
 from tridiff.fuzz.campaign.drivers import preload
 from tridiff.fuzz.campaign.known import known_of
@@ -62,6 +63,8 @@ def fuzz(
     hang_limit: Annotated[str, typer.Option(help="Longest launch, compilation included.")] = "10s",
     memory: Annotated[str, typer.Option(help="Memory cap of a worker.")] = "6G",
     shrink: Annotated[bool, typer.Option(help="Minimise new findings.")] = True,
+    baseline: Annotated[str, typer.Option(help="A release, wheel or folder in which findings may be right: blames say "
+                                          "what departs from it.")] = "",
     corpus: Annotated[Path, typer.Option(help="Where findings are kept.")] = DEFAULT,
     reports: Annotated[Path, typer.Option(help="Where the campaign's record goes.")] = Path("reports"),
     state: Annotated[Path, typer.Option(help="Where running campaigns keep their files.")] = Path(".tridiff/campaigns"),
@@ -91,6 +94,7 @@ def fuzz(
             seed=reading.chosen_seed(seed),
             max_cases=reading.count(max_cases, option="--max-cases"), hang_limit=reading.hang_limit(hang_limit),
             memory=reading.memory(memory), shrink=shrink, corpus=str(corpus), scheduler=scheduler,
+            baseline=baseline and _build(baseline),
             by_yield=max_cases is None)
         plan_shards(options, known=())  # refuse a bad target or subject before anything starts
         identity = name or campaign_id(options)
@@ -175,6 +179,12 @@ def _corpus_of(campaign: Campaign, *, asked: Path) -> Corpus:
             raise TridiffError(f"{corpus}, where campaign {plan.id} keeps its findings, does not exist",
                                fix="if that is right, name it again with --corpus")
     return Corpus(reading.writable_folder(corpus, option="--corpus"))
+
+
+def _build(text: str) -> str:
+    """A folder or a name that a build has, installed where it was not."""
+    build = resolve(text)
+    return build.folders[0] if build.folders else build.name
 
 
 def _check_reports(record: Path) -> None:

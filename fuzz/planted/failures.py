@@ -14,7 +14,7 @@ from tridiff.fuzz.bench.failures import Failure, Laboratory, kept
 from tridiff.fuzz.bench.stage_faults import ARCH
 from tridiff.fuzz.bench.triton_failures import BLAME_SECONDS, blamed, drawn, in_turn
 from tridiff.fuzz.blame import laboratory as blaming
-from tridiff.fuzz.builds import Build, inspect
+from tridiff.fuzz.builds import Build, inspect, resolve
 from tridiff.fuzz.planted.choose import choose, edits
 from tridiff.fuzz.planted.copy import plant
 from tridiff.fuzz.workers.pool import Pool, PoolOptions
@@ -23,15 +23,16 @@ BACKENDS = ("interpreter", f"compile:{ARCH}", f"evaluated:{ARCH}")
 
 
 def of_edits(*, targets: Sequence[str], each: int, draws: int, seed: int, number: int, runs: int,
-             seconds: float) -> Iterator[Failure]:
+             seconds: float, baseline: Build | None = None) -> Iterator[Failure]:
     """Failures of so many edits of the installed Triton, `each` of one and one backend at the most. runs, seconds: to
-    make one small."""
+    make one small. baseline: a build that their blames are held against."""
     package = Path(inspect(Build(name="installed")).file).parent
     cases = drawn(targets, draws, seed, backend="interpreter")
     for edit in choose(edits(package), number=number, seed=seed):
         with tempfile.TemporaryDirectory(prefix="tridiff-planted-") as folder:
             build = str(plant(edit, package, Path(folder) / "build"))
-            with blaming.Laboratory(seconds=BLAME_SECONDS, build=Build(name=edit.name, folders=(build,))) as trials:
+            with blaming.Laboratory(seconds=BLAME_SECONDS, build=Build(name=edit.name, folders=(build,)),
+                                    baseline=baseline) as trials:
                 for backend in BACKENDS:
                     pools = [Pool(PoolOptions(backend=backend, build=one, spare=False)) for one in (build, "")]
                     try:
@@ -54,11 +55,13 @@ def main() -> None:
     for name, default in (("edits", 80), ("each", 4), ("draws", 8), ("seed", 1), ("runs", 80), ("shrink-seconds", 3),
                           ("seconds", 300)):
         parser.add_argument(f"--{name}", type=int, default=default)
+    parser.add_argument("--baseline", default="", help="a build that blames are held against")
     parser.add_argument("--keep", type=Path, required=True)
     parser.add_argument("targets", nargs="*", help="names or globs; default all")
     given = parser.parse_args()
     found = of_edits(targets=given.targets, each=given.each, draws=given.draws, seed=given.seed, number=given.edits,
-                     runs=given.runs, seconds=given.shrink_seconds)
+                     runs=given.runs, seconds=given.shrink_seconds,
+                     baseline=resolve(given.baseline) if given.baseline else None)
     print(f"{sum(1 for _ in kept(found, given.keep, seconds=given.seconds, most=1_000_000))} failures")
 
 

@@ -20,6 +20,7 @@ from tridiff.fuzz.blame import laboratory as laboratories
 from tridiff.fuzz.blame.batch import blamed
 from tridiff.fuzz.blame.jobs import Job
 from tridiff.fuzz.blame.laboratory import Laboratory
+from tridiff.fuzz.builds import resolve
 from tridiff.fuzz.campaign.clock import TELLING_BESIDE, longest_telling, told_at_once
 from tridiff.fuzz.campaign.findings import doubt
 from tridiff.fuzz.campaign.record import CampaignOptions
@@ -257,7 +258,8 @@ class Telling:
 
     def _laboratory(self, piece: Piece, stack: contextlib.ExitStack) -> Laboratory:
         """One with its processes, which serve all that follows."""
-        found = stack.enter_context(Laboratory(seconds=piece.seconds, preloaded=self._preloaded))
+        baseline = resolve(self._options.baseline) if self._options.baseline else None
+        found = stack.enter_context(Laboratory(seconds=piece.seconds, baseline=baseline, preloaded=self._preloaded))
         with self._lock:
             self._laboratories.append(found)
             if self._stopped:
