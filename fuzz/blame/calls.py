@@ -37,7 +37,7 @@ _NAMELESS = ("__hash__", "<listcomp>", "<setcomp>", "<dictcomp>", "<genexpr>", "
 _LEAVING = frozenset(dis.opmap[name] for name in ("RETURN_VALUE", "RETURN_CONST", "YIELD_VALUE", "RETURN_GENERATOR")
                      if name in dis.opmap)
 _BUILDING = ("create_", "call", "get_result", "args", "arg")
-"""How methods begin that give values of the IR."""
+"""How methods begin that give values of the IR. Locations are of no matter, which change with the text."""
 _DEEPEST, _LONGEST = 12, 64
 """Parts within parts of a value, and parts of one, that are told."""
 _RAISED = "raised"
@@ -123,9 +123,10 @@ class Calls:
         """Know values of the IR by how they were built, where the compiler runs."""
         from triton._C.libtriton import gluon_ir, ir
 
-        for owner in (ir.builder, getattr(gluon_ir, "GluonOpBuilder", None), ir.OpState, ir.function, ir.block):
-            for name, method in list(vars(owner).items()) if owner is not None else ():
-                if name.startswith(_BUILDING) and callable(method):
+        gluon = getattr(gluon_ir, "GluonOpBuilder", None)
+        for owner in (ir.builder, ir.OpState, ir.function, ir.block, *((gluon,) if gluon is not None else ())):
+            for name, method in list(vars(owner).items()):
+                if name.startswith(_BUILDING) and not name.endswith("_loc") and callable(method):
                     self._instead.append((owner, name, method))
                     setattr(owner, name, self._building(name, method))
 
@@ -177,15 +178,17 @@ class Calls:
             return f"{kind.__name__}({type_})"
         if kind.__name__ == "CodeGenerator":
             return self._scope(value)
-        parts = _parts(value)
-        return f"{kind.__name__}({', '.join(f'{name}={within(one)}' for name, one in parts)})"
+        told = (f"{name}={within(one)}" for name, one in _parts(value))
+        return f"{kind.__name__}({', '.join(told)})"
 
     def _scope(self, generator: Any) -> str:
-        """What the code generator knows where it is: its names, and what is returned."""
+        """What the code generator knows where it is: which function it reads and for which types, its names, and what
+        is returned."""
         here = vars(generator)
         known = {name: self._kept(one) for name, one in dict(here.get("lscope") or {}).items()}
         returned = [self._kept(one) for one in here.get("return_vals") or ()]
-        return f"#{digest(f'{known} {returned}')}"
+        reading = here.get("function_name")
+        return f"#{digest(f'{reading} {known} {returned}')}"
 
     def _kept(self, value: Any) -> str:
         """As `_told`, of a value that has a name and is no longer changed, once."""
@@ -233,8 +236,10 @@ def departing(wrong: Iterable[Call], right: Iterable[Call], usual: Collection[st
 
 
 def departures(wrong: Iterable[Call], right: Iterable[Call]) -> Iterator[str]:
-    """Functions that make something else of what they are given in the right run as well, in order."""
+    """Functions that make something else of what they are given in the right run as well, in order. What the right run
+    makes now this, now that of is not all that it was given."""
     made: dict[tuple[str, int], set[int]] = {}
     for one in right:
         made.setdefault((one.function, one.given), set()).add(one.made)
-    return (one.function for one in wrong if one.made not in made.get((one.function, one.given), (one.made,)))
+    only = {key: some.pop() for key, some in made.items() if len(some) == 1}
+    return (one.function for one in wrong if one.made != only.get((one.function, one.given), one.made))

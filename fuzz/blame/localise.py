@@ -169,7 +169,7 @@ class _Search:
         if not ours.calls or not theirs.calls or failed(theirs):
             return ""
         usual = self._laboratory.usual(self._trial("right cases", right=True, calls=True, plant="", backend=backend,
-                                                   seconds=RIGHT_SECONDS))
+                                                   seconds=2 * RIGHT_SECONDS))
         return departing(ours.calls, theirs.calls, usual)
 
     def _behind(self, first: Result) -> Iterator[str]:

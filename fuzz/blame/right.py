@@ -37,6 +37,9 @@ SECONDS = 4.0
 LEAST = 24
 """Cases with fewer of which nothing is said: helpers that every kernel goes through would be lines of nobody."""
 
+CALLS_SECONDS, CALLS_LEAST = 10.0, 8
+"""The same where what functions make is told, which takes longer, and of which every case has most."""
+
 Watch = TypeVar("Watch", bound=AbstractContextManager[Any])
 
 _LIMITS = Limits(elements=1 << 6, rows=1 << 2, variants=False)
@@ -48,22 +51,23 @@ def right_lines(backend: str, package: Path, seconds: float = 2 * SECONDS) -> di
 
     Raises TridiffError where they are too few."""
     found: dict[str, set[int]] = {}
-    for _, lines in _watched(backend, seconds, lambda: Lines(package, visited=True)):
+    for _, lines in _watched(backend, min(SECONDS, 0.7 * seconds), LEAST, lambda: Lines(package, visited=True)):
         for file, some in lines.found.items():
             found.setdefault(file, set()).update(some)
     return {file: tuple(sorted(some)) for file, some in found.items()}
 
 
-def calls_of_right(backend: str, package: Path, seconds: float = 2 * SECONDS) -> tuple[Call, ...]:
+def calls_of_right(backend: str, package: Path, seconds: float = 2 * CALLS_SECONDS) -> tuple[Call, ...]:
     """What functions make in right cases, each case's told apart. As `right_lines`."""
     return tuple(replace(one, given=digest(f"{case.digest} {one.given}"))
-                 for case, calls in _watched(backend, seconds, lambda: Calls(package)) for one in calls.made)
+                 for case, calls in _watched(backend, min(CALLS_SECONDS, 0.7 * seconds), CALLS_LEAST,
+                                             lambda: Calls(package)) for one in calls.made)
 
 
-def _watched(backend: str, seconds: float, watch: Callable[[], Watch]) -> Iterator[tuple[Case, Watch]]:
-    """The right cases, with what watched each."""
+def _watched(backend: str, seconds: float, least: int, watch: Callable[[], Watch]) -> Iterator[tuple[Case, Watch]]:
+    """The right cases, with what watched each. least: how many have to be run."""
     interpreted = kind(backend) == "interpreter"
-    end = time.monotonic() + min(SECONDS, 0.7 * seconds)
+    end = time.monotonic() + seconds
     executor, ran = Executor(backend=backend), 0
     for case in _in_turn(backend):
         if time.monotonic() > end:
@@ -78,7 +82,7 @@ def _watched(backend: str, seconds: float, watch: Callable[[], Watch]) -> Iterat
         ran += 1
         if outcome.verdict is Verdict.AGREE or outcome.reason == SOURCE_READ:
             yield case, watching
-    if ran < LEAST:
+    if ran < least:
         raise TridiffError(f"{ran} right cases were run, which are too few", fix="give them more time")
 
 

@@ -28,6 +28,8 @@ EXAMPLES = """**Examples**
 
 `tridiff blame 1f2e3d4c5b --triton 3.6.0 --record` : with another release, and kept in the entry
 
+`tridiff blame 1f2e3d4c5b --baseline 3.8.0` : and which function, or operation of the front end's IR, departs from 3.8.0
+
 `tridiff blame 1f2e3d4c5b --way-round` : and for whom it is wrong, and which changes make it right
 
 `tridiff blame --all --record` : every entry that fails on a backend of this machine; `--missing`: only those without a
