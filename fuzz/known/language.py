@@ -145,8 +145,8 @@ ISSUES = (
         title="hypot of the largest number is infinite"),
     _issue("specials-of-fp8e5-to-bf16", "conversions/nan-missing-ac60e5b7be", "conversions/inf-d9a7595c15",
            stage="ttgir", errors=(), kinds=("nan_missing", "inf", "value"), relative=stored_as("fp16"),
-           match=of("tl.cast", "tl.store.implicit", having=lambda call: call.operands[0].dtype == "fp8e5"
-                     and call.stored[0] == "bf16"),
+           match=of(*(f"{language}.{row}" for language in ("tl", "gl") for row in ("cast", "store.implicit")),
+                    having=lambda call: call.operands[0].dtype == "fp8e5" and call.stored[0] == "bf16"),
            title="infinities and NaNs of fp8e5 become numbers in bf16"),
     KnownIssue(
         name="cache-hints-that-ptx-cannot-combine", stage="ttgir", truth="contract", where=(("language.*", "own"),),

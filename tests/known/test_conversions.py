@@ -80,3 +80,13 @@ def test_signed_bytes_single_numbers_whole_numbers_and_the_interpreter_have_no_p
     whole = cases.with_call(found, replace(call, operands=(replace(call.operands[0], dtype="i32"),)))
     assert not any(issue.match(one) for one in (signed, single, whole) if one is not None)
     assert None not in (signed, single, whole)
+
+
+@pytest.mark.parametrize("row, to, known", [
+    ("tl.cast", "bf16", True), ("tl.store.implicit", "bf16", True), ("gl.store.implicit", "bf16", True),
+    ("gl.store.implicit", "fp16", False)])
+def test_infinities_of_fp8e5_become_numbers_of_bf16_in_both_languages(row: str, to: str, known: bool) -> None:
+    case = stored("inf", row=row, of="fp8e5")
+    assert isinstance(case.program, Call)
+    found = [one.name for one in issues_of(replace(case, program=replace(case.program, stored=(to,))), "own")]
+    assert ("specials-of-fp8e5-to-bf16" in found) == known

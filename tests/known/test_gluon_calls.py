@@ -130,3 +130,22 @@ def test_a_pattern_under_another_option_of_a_case_is_known_and_so_is_its_relativ
         assert issue.relative is not None
         relative = issue.relative(beside)
         assert relative is not None and not issue.concerns(relative, "own")
+
+
+def test_a_product_that_leaves_its_type_with_an_operand_in_another_order_may_be_nan() -> None:
+    """Two infinities met in it on a device; a product that stays within the type is still predicted."""
+    values = [str(number % 7 - 3) if number >= 256 or number % 16 != 3 else "3e38" for number in range(512)]
+    case = _dot(16, 16, 16)
+    rehearsal = rehearse(replace(case, arrays=tuple(
+        replace(one, content=Content(base=Explicit(values=tuple(values)))) if one.name == "x1" else one
+        for one in case.arrays)))
+    left, right, added = (rehearsal.buffers[f"x{number}"].typed().reshape(2, 16, 16) for number in range(3))
+    wrong = (left.double() @ right.double().transpose(1, 2) + added).float()
+    assert rehearsal.judged({"out0": wrong.reshape(2, -1)}, subject="own")[1] == (WHOLE.name,)
+    beyond = left.double().abs() @ right.double().transpose(1, 2).abs() > 3.5e38
+    assert 0 < int(beyond.sum()) < beyond.numel()
+    assert rehearsal.judged({"out0": wrong.masked_fill(beyond, torch.nan).reshape(2, -1)},
+                            subject="own")[1] == (WHOLE.name,)
+    within = wrong.clone()
+    within[1, 0, 0] = torch.nan
+    assert rehearsal.judged({"out0": within.reshape(2, -1)}, subject="own")[1] == ()

@@ -9,6 +9,7 @@ from tridiff.fuzz.known.predictions.chains import exchanging
 from tridiff.fuzz.language.cases import call_of
 from tridiff.fuzz.language.rows.products import bound_of_dot
 from tridiff.oracles.bits import is_nan, to_bits, to_float64
+from tridiff.oracles.dtypes import dtype
 
 Masks = dict[str, torch.Tensor]
 
@@ -44,4 +45,8 @@ def operand_in_another_order(seen: Wrong) -> Masks:
     bound = bound_of_dot((left, right, added), precision="ieee")
     actual = to_float64(seen.actual["out0"]).reshape(predicted.shape)
     alike = ((actual - predicted).abs() <= bound) | (actual == predicted) | (is_nan(actual) & is_nan(predicted))
+    # Sums that leave the type on the way end in infinities, or in NaN where two of them meet.
+    sizes = to_float64(left).abs() @ to_float64(right).abs() + to_float64(added).abs()
+    beyond = sizes > float(dtype(call.stored[0]).max)
+    alike |= beyond & ~torch.isfinite(actual)
     return {"out0": alike.reshape(seen.wrong["out0"].shape)}
