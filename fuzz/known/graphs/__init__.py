@@ -12,7 +12,7 @@ from msgspec.structs import replace
 
 from tridiff.fuzz.kinds.graphs.rebuild import rebuilt
 from tridiff.fuzz.kinds.graphs.validity import valid
-from tridiff.fuzz.known.graphs import forms, index_forms, options
+from tridiff.fuzz.known.graphs import forms, index_forms, number_forms, options
 from tridiff.fuzz.known.graphs.form import Form
 from tridiff.fuzz.known.issue import WRONG, KnownIssue
 from tridiff.fuzz.records import Case
@@ -119,10 +119,12 @@ ISSUES = (
              upstream=("llvm-project#219089",), title="abs.f64 leaves the sign of NaN, which LLVM takes for cleared"),
     *_issues(forms.SIGN_OF_NEGATED, "negated-16-bit-integer-not-cut", "pointwise/value-a0b853c009", stage="ptxas",
              upstream=("llvm-project#160482",), title="-x of 16 bits is compared and shifted as a number of 32 bits"),
-    *_issues(forms.WIDENED_SIGN, "vectoriser-narrows-unsigned-of-signed", "pointwise/value-16fc4b2029", stage="llvm",
-             predicted="sign_narrowed",
+    *_issues(number_forms.SPECIALS_AS_BF16, "specials-of-fp8e5-to-bf16", stage="ttgir",
+             title="infinities and NaNs of fp8e5 become numbers in bf16"),
+    *_issues(number_forms.WIDENED_SIGN, "vectoriser-narrows-unsigned-of-signed", "pointwise/value-16fc4b2029",
+             stage="llvm", predicted="sign_narrowed",
              title="what a signed number is as a wider unsigned one is converted from a narrower one"),
-    *_issues(forms.POWER_OF_HALFWORDS, "uniform-half-never-written", "pointwise/value-8943e2a99b", stage="ptxas",
+    *_issues(number_forms.POWER_OF_HALFWORDS, "uniform-half-never-written", "pointwise/value-8943e2a99b", stage="ptxas",
              title="the last of four 16-bit integers is read from a uniform register that nothing writes"),
     *_issues(forms.RELU, "packed-relu-of-extremum", "memory/value-32b0662f96", stage="ptxas", predicted="relu_left_out",
              title="relu of a packed extremum of 16-bit integers is left out"),

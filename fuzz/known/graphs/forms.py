@@ -37,6 +37,7 @@ from tridiff.fuzz.known.graphs.nodes import (
     text,
     tilings,
 )
+from tridiff.fuzz.known.graphs.number_forms import POWER_OF_HALFWORDS, SPECIALS_AS_BF16, WIDENED_SIGN
 from tridiff.kernels.codegen.constants import integer_limits
 from tridiff.kernels.codegen.domains import Analysis, indirect, operands
 from tridiff.kernels.codegen.graph import (
@@ -58,7 +59,6 @@ from tridiff.oracles.dtypes import FP8
 
 SINGLE = (*HALVES, "fp32")
 _NARROW = ("i8", "u8", "i16", "u16")
-_BITS = {f"{kind}{bits}": bits for kind in "iu" for bits in (8, 16, 32, 64)}
 _WARPS_ELEMENTS, _SIDE_BY_SIDE = 64, 8
 """Elements of which a warp holds a multiple wherever a thread holds several side by side; most that one does."""
 _LEAST, _MINUS_ZERO = str(-(2**31)), "-0.0"
@@ -426,27 +426,6 @@ def _bits_of_absolute(analysis: Analysis, node: Pointwise) -> Result:
     return replace(node, op="neg") if asked and analysis.dtype(node.args[0]) == "fp64" else None
 
 
-def _widened_sign(analysis: Analysis, node: Cast) -> Result:
-    """LLVM's SLP vectoriser (3.8.0 on) makes a vector of neighbours' conversions of an unsigned number to a float, and
-    narrows it to what a signed number needs that had been made unsigned: i8 by way of u64 is taken from u32."""
-    source = analysis.dtype(node.arg)
-    widened = source in ("i8", "i16", "i32") and node.dtype in ("u16", "u32", "u64") and not node.bitcast
-    return replace(node, dtype=f"i{node.dtype[1:]}") if widened and _BITS[source] < _BITS[node.dtype] else None
-
-
-def _narrowed(analysis: Analysis, node: Cast) -> Iterator[Changes]:
-    """The number modulo a smaller power of two."""
-    for narrower in ("u8", "u16", "u32"):
-        if _BITS[analysis.dtype(node.arg)] <= _BITS[narrower] < _BITS[node.dtype]:
-            yield dict.fromkeys(equal(analysis, node), (replace(node, dtype=narrower), node))
-
-
-def _power_of_halfwords(analysis: Analysis, node: Pointwise) -> Result:
-    """ptxas 12.8 to 13.4 move four 16-bit integers that all threads of a block load alike to uniform registers where
-    the kernel loops, and read the fourth from one behind them, which nothing writes. Only integer powers loop."""
-    return replace(node, op="mul") if analysis.dtype(node.args[0]) in ("i16", "u16") else None
-
-
 OTHER = Form(label="negative other of 8 or 16 bits", kinds=(Load,), rewritten=_other, computed=_other_repeated)
 LDEXP = Form(label="ldexp by -2^31", ops=("ldexp",), rewritten=_ldexp)
 LOP3 = Form(label="lop3 of one register twice", kinds=(Asm,), rewritten=_lop3, computed=_lop3_fused)
@@ -482,14 +461,12 @@ SUBNORMAL = Form(label="library of a subnormal constant", rewritten=_subnormal, 
 PLACE_AS_TRUTH = Form(label="searched place as a truth value", rewritten=_place_as_truth, ops=(
     "logical_and", "logical_not", "logical_or", "logical_xor"))
 CUBE_ROOT = Form(label="cube root of fp32", ops=("cbrt",), rewritten=_cube_root)
-WIDENED_SIGN = Form(label="signed number made unsigned and wider", kinds=(Cast,), rewritten=_widened_sign,
-                    computed=_narrowed)
-POWER_OF_HALFWORDS = Form(label="power of 16-bit integers", ops=("pow",), rewritten=_power_of_halfwords)
 
 FORMS = (OTHER, LDEXP, LOP3, CHOICE, REMAINDER, FOLDED_FP8, CHOICE_AS_FP8, BITS_TIMES, INTEGER_ABS, TRUTH_AS_HALF,
          EXTREMUM_OF_THREE, EXTREMUM_IN_INDEX, LIMIT, LIMIT_IN_INDEX, TRUTH_AS_FP16, TRUTH_AS_FLOAT,
          BITS_AGAINST_ZERO, SIGN_OF_ABSOLUTE, BITS_OF_ABSOLUTE, SIGN_OF_NEGATED, RELU, FP8_EXPONENT, HALF_OF_SUMS,
-         SUM_USED_TWICE, SUBNORMAL, PLACE_AS_TRUTH, CUBE_ROOT, POWER_OF_HALFWORDS, WIDENED_SIGN)
+         SUM_USED_TWICE, SUBNORMAL, PLACE_AS_TRUTH, CUBE_ROOT, POWER_OF_HALFWORDS, WIDENED_SIGN,
+         SPECIALS_AS_BF16)
 
 
 def named(graph: Graph) -> str:

@@ -14,7 +14,7 @@ from msgspec.structs import replace
 
 from tridiff.fuzz.kinds.graphs.arrays import after, graph_of, input_names
 from tridiff.fuzz.kinds.graphs.by_numpy import Answer, confirmed, evaluate
-from tridiff.fuzz.known.graphs import forms, index_forms
+from tridiff.fuzz.known.graphs import forms, index_forms, number_forms
 from tridiff.fuzz.known.graphs.form import Form, analysis_of
 from tridiff.fuzz.known.issue import Wrong
 from tridiff.fuzz.verdicts import Declined
@@ -40,7 +40,7 @@ def lop3_fused(seen: Wrong) -> Masks:
 
 def sign_narrowed(seen: Wrong) -> Masks:
     """What comes of the unsigned number modulo a smaller power of two."""
-    return _computed(seen, forms.WIDENED_SIGN)
+    return _computed(seen, number_forms.WIDENED_SIGN)
 
 
 def choice_of_zero(seen: Wrong) -> Masks:
