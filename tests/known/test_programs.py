@@ -123,6 +123,8 @@ def test_a_sum_in_one_cell_is_one_by_its_index_or_by_the_length_of_its_buffer() 
 
     assert added("one", remainder) == 0 and added("more", Num(value=7)) == 7
     assert added("more", Sym(name="x0")) is None and added("one", remainder, "set") is None
+    sizes = Apply(function="mod", args=(Sym(name="n0"), Num(value=9)))
+    assert added("more", sizes) == 6 and added("more", remainder) is None
 
 
 @pytest.mark.parametrize("family", ["pointwise", "sort", "mixed"])
