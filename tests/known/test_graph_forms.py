@@ -138,6 +138,7 @@ def test_the_relative_of_a_form_differs_in_the_node_that_makes_it(
     ((cast(0, "i16"), op("neg", 3), cast(1, "i16"), op("lt", 4, 5)), "sign of a negated i16"),
     ((cast(0, "i16"), constant("0", "i16"), op("sub", 4, 3), op("right_shift", 5, 4)), "sign of a negated i16"),
     ((cast(0, "i16"), op("neg", 3), cast(1, "i16"), op("eq", 4, 5)), ""),
+    ((cast(0, "i16"), op("neg", 3), op("minimum", 4, 3), op("signbit", 5)), "sign of a negated i16"),
     ((cast(0, "i8"), op("neg", 3), cast(1, "i8"), op("lt", 4, 5)), ""),
     ((cast(0, "i8"), cast(1, "i8"), op("maximum", 3, 4), op("relu", 5)), "relu of a narrow extremum"),
     ((cast(0, "i16"), cast(1, "i16"), op("minimum", 3, 4), constant("0", "i16"), op("maximum", 5, 6)),

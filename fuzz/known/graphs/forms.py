@@ -321,10 +321,16 @@ def _sign_of_absolute(analysis: Analysis, node: Pointwise) -> Result:
 
 
 def _sign_of_negated(analysis: Analysis, node: Pointwise) -> Result:
-    """ptxas 12.8 compares and shifts the result of neg.s16 as a number of 32 bits: for -32768 it is 32768."""
+    """ptxas 12.8 compares and shifts the result of neg.s16 as a number of 32 bits: for -32768 it is 32768; a product
+    that was not cut before is not cut then. An extremum of it may be taken for such a number as well."""
     asked = analysis.dtype(node.args[0]) == "i16" and is_negation(analysis, node) and any(
-        sign_asked(analysis, k) for k in equal(analysis, node))
+        sign_asked(analysis, one) for k in equal(analysis, node) for one in (k, *_extrema_of(analysis, k)))
     return _not_negated(node) if asked else None
+
+
+def _extrema_of(analysis: Analysis, position: int) -> list[int]:
+    return [place for place in analysis.users[position]
+            if isinstance(one := analysis.graph.nodes[place], Pointwise) and one.op in EXTREMA]
 
 
 def _not_negated(node: Pointwise) -> Pointwise:
