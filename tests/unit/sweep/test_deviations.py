@@ -80,7 +80,7 @@ def test_every_explanation_is_needed_by_a_record(records: list[SweepRecord]) -> 
 
 
 def test_the_records_say_what_is_explained_today(records: list[SweepRecord]) -> None:
-    assert len(records) >= 2
+    assert records
     for path, record in zip(REPORTS, records, strict=True):
         assert explained_record(record) == record, f"tridiff sweep --render {path}"
 
