@@ -23,6 +23,7 @@ from typing import Any
 import numpy as np
 
 from tridiff.fuzz.blame.trial import Call
+from tridiff.fuzz.coverage.lines import READER, Trace
 
 MOST = 20_000
 """Different calls of one case; of more, only the first are told."""
@@ -30,8 +31,6 @@ MOST = 20_000
 _LAUNCHING = ("runtime/", "backends/", "compiler/compiler.py", "knobs.py")
 _INTERPRETER = "runtime/interpreter.py"
 """What launches and keeps kernels is left out: its paths, addresses and hits are others in every process."""
-_READ = "call_JitFunction"
-"""Method of the code generator that reads another function, `fn`, instead of running it."""
 _NAMELESS = ("__hash__", "<listcomp>", "<setcomp>", "<dictcomp>", "<genexpr>", "<module>")
 """Of these another thing comes in every process, or what they are given cannot be told."""
 _LEAVING = frozenset(dis.opmap[name] for name in ("RETURN_VALUE", "RETURN_CONST", "YIELD_VALUE", "RETURN_GENERATOR")
@@ -41,8 +40,6 @@ _BUILDING = ("create_", "call", "get_result", "args", "arg")
 _DEEPEST, _LONGEST = 12, 64
 """Parts within parts of a value, and parts of one, that are told."""
 _RAISED = "raised"
-
-Trace = Callable[[types.FrameType, str, Any], Any]
 
 
 class Calls:
@@ -80,7 +77,7 @@ class Calls:
             return None
         given = self._given(frame)
         owner = given.get("self")
-        if frame.f_code.co_name == _READ:
+        if frame.f_code.co_name == READER:
             name = self._read(given.pop("fn", None)) or name
         self._by_text = True
         before, told = len(self._built), digest(self._told(given))

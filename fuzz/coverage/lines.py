@@ -9,7 +9,7 @@ from pathlib import Path
 from types import CodeType, FrameType
 from typing import Any
 
-_COMPILED_CALL = "call_JitFunction"
+READER = "call_JitFunction"
 """Method of Triton's code generator that reads another kernel function instead of running it; its argument `fn` is
 that function."""
 
@@ -95,7 +95,7 @@ class Lines:
             read = read_by(frame)
             if read is not None and self._name(read[0]):
                 self.found.setdefault(self._name(read[0]), set()).add(read[1])
-        elif code.co_name == _COMPILED_CALL:
+        elif code.co_name == READER:
             function = getattr(frame.f_locals.get("fn"), "fn", None)
             if function is not None and hasattr(function, "__code__"):
                 self._read(function.__code__)

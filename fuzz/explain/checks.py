@@ -41,11 +41,16 @@ def _uniform_registers(compiled: Compiled, interpreted: Interpreted, case: Case 
     found = read_unwritten(code) if code else None
     if found is None:
         return
+    name = "uniform registers"
+    if not found:
+        yield Check(name=name, holds=True, said="each is written on some way to where it is read")
+        return
+    said = f"read before anything writes them: {'; '.join(found[:3])}"
     undefined = ", ".join(sorted(undefined_in(compiled.stages.text("ptx"))))
-    yield Check(name="uniform registers", holds=not found if not (found and undefined) else None, said=(
-        f"read before anything writes them: {'; '.join(found[:3])}" if found else
-        "each is written on some way to where it is read") + (
-        f"; the PTX reads {undefined}, which nothing writes either" if found and undefined else ""))
+    if undefined:
+        yield Check(name=name, holds=None, said=f"{said}; the PTX reads {undefined}, which nothing writes either")
+    else:
+        yield Check(name=name, holds=False, said=said)
 
 
 def _flushes(compiled: Compiled, interpreted: Interpreted, case: Case | None) -> Iterator[Check]:

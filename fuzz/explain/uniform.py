@@ -31,12 +31,11 @@ _WITHOUT_RESULT = ("st", "red", "bra", "ret", "bar", "call", "cp", "mbarrier", "
 
 @dataclass(frozen=True)
 class _Step:
-    """One instruction. reads: registers with the operand that names each. follows: what may run next, None where that
-    is not known."""
+    """One instruction. follows: what may run next, None where that is not known."""
 
     text: str
     writes: frozenset[int]
-    reads: dict[int, str]
+    reads: frozenset[int]
     follows: tuple[int, ...] | None
 
 
@@ -88,7 +87,7 @@ def _steps(lines: Sequence[str]) -> Iterator[_Step]:
         operation, _, rest = text[guard.end() if guard else 0:].partition(" ")
         operands = [one.strip() for one in _BETWEEN.split(rest)] if rest else []
         first = _first_source(operation, operands)
-        yield _Step(text, _written(operation, operands[:first]), dict(_read(operation, operands, first)), _follows(
+        yield _Step(text, _written(operation, operands[:first]), frozenset(_read(operation, operands, first)), _follows(
             place, len(texts), operation, text, labels, guarded=guard is not None))
 
 
@@ -111,14 +110,13 @@ def _written(operation: str, results: Sequence[str]) -> frozenset[int]:
     return frozenset(range(int(found[1]), int(found[1]) + width))
 
 
-def _read(operation: str, operands: Sequence[str], first: int) -> Iterator[tuple[int, str]]:
+def _read(operation: str, operands: Sequence[str], first: int) -> Iterator[int]:
     for place, operand in enumerate(operands[first:], first):
         if operation.startswith("UPRMT") and place == len(operands) - 1 and operand == operands[0]:
             continue  # bytes that stay what they are, whatever that is
         for found in _REGISTER.finditer(operand):
             width = 2 if "desc[" in operand else _WIDTH.get(found[2], 1)
-            for register in range(int(found[1]), int(found[1]) + width):
-                yield register, operand
+            yield from range(int(found[1]), int(found[1]) + width)
 
 
 def _follows(place: int, number: int, operation: str, text: str, labels: dict[str, int], *,

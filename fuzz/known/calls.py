@@ -190,10 +190,18 @@ def keeps_axes_of_one_value(case: Case) -> bool:
             and (call.option("axis", "None") == "None" or len(call.operands[0].shape) == 1))
 
 
+def converted(value: float, name: str) -> float:
+    """A number as a type has it."""
+    return float(cast(value, to=name).astype("float64").item())
+
+
+def loses_bits(one: Operand) -> bool:
+    """Whether a number, no NaN and no infinity, is another one in fp32."""
+    return one.number[:5] != "float" and converted(one.value, "fp32") != one.value
+
+
 def _rounded_where_passed(one: Operand) -> bool:
-    """Whether a number is another one once it is passed as fp32."""
-    return one.kind == "argument" and one.dtype == "fp32" and one.number[:5] != "float" and (
-        float(cast(one.value, to="fp32").astype("float64").item()) != one.value)
+    return one.kind == "argument" and one.dtype == "fp32" and loses_bits(one)
 
 
 def another_beside_an_argument(case: Case) -> bool:

@@ -2,14 +2,13 @@
 
 from msgspec.structs import replace
 
-from tridiff.fuzz.known.calls import changed
+from tridiff.fuzz.known.calls import changed, converted, loses_bits
 from tridiff.fuzz.known.issue import KnownIssue
 from tridiff.fuzz.language import cases
 from tridiff.fuzz.language.rows.operators import COMPARISONS
 from tridiff.fuzz.records import Case
 from tridiff.fuzz.target.subjects import PLAIN
 from tridiff.kernels.language.call import Call, Operand
-from tridiff.oracles.by_numpy.language import cast
 from tridiff.oracles.dtypes import dtype
 
 EXTREMA = {"tl.minimum": ("fmin", "minimum"), "tl.maximum": ("fmax", "maximum")}
@@ -30,10 +29,6 @@ def _number_beside(call: Call) -> tuple[Operand, Operand] | None:
     return (numbers[0], given[0]) if len(numbers) == len(given) == 1 and len(call.operands) == 2 else None
 
 
-def _kept(value: float, name: str) -> float:
-    return float(cast(value, to=name).astype("float64").item())
-
-
 def _differs(case: Case) -> bool:
     """Whether a comparison or an extremum of fp64 depends on the type that a number has: rounded to the tensor's it is
     another one than rounded to fp32."""
@@ -45,7 +40,7 @@ def _differs(case: Case) -> bool:
     if beside is None:
         return False
     number, given = beside
-    return (row in _COMPARED or given.dtype == "fp64") and _kept(number.value, given.dtype) != _kept(
+    return (row in _COMPARED or given.dtype == "fp64") and converted(number.value, given.dtype) != converted(
         number.value, "fp32")
 
 
@@ -62,7 +57,7 @@ def rounded(case: Case) -> Case:
     """The same call with its numbers rounded to fp32."""
     call = cases.call_of(case)
     return replace(case, program=replace(call, operands=tuple(
-        replace(one, number=repr(_kept(one.value, "fp32"))) if one.constant and one.dtype == "fp32" else one
+        replace(one, number=repr(converted(one.value, "fp32"))) if one.constant and one.dtype == "fp32" else one
         for one in call.operands)))
 
 
@@ -71,8 +66,7 @@ def _filled_otherwise(case: Case) -> bool:
     call = case.program
     if not isinstance(call, Call) or (place := _filling(call)) is None:
         return False
-    one = call.operands[place]
-    return one.number[:5] != "float" and _kept(one.value, "fp32") != one.value
+    return loses_bits(call.operands[place])
 
 
 def _with_a_half(case: Case) -> Case | None:

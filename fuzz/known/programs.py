@@ -14,6 +14,7 @@ from msgspec.structs import replace
 from tridiff.fuzz.kinds.graphs.coverage import functions
 from tridiff.fuzz.known.graphs.form import cell_of_a_sum
 from tridiff.fuzz.known.graphs.forms import SINGLE
+from tridiff.fuzz.known.graphs.nodes import below
 from tridiff.fuzz.known.inductor import DOUBLE_TO_FP8, FP8_TO_DOUBLE, SCANNED_BYTES
 from tridiff.fuzz.known.issue import KnownIssue
 from tridiff.fuzz.known.rewriting import Changes, Form, has, without
@@ -28,7 +29,7 @@ from tridiff.fuzz.records import Case
 from tridiff.fuzz.records.corpus_entry import Stage, Truth
 from tridiff.kernels.codegen import points
 from tridiff.kernels.codegen.constants import is_float
-from tridiff.kernels.codegen.domains import Analysis, expression, operands
+from tridiff.kernels.codegen.domains import Analysis, expression
 from tridiff.kernels.codegen.graph import (
     Apply,
     Bucketize,
@@ -317,13 +318,8 @@ def _folds_an_index(analysis: Analysis, position: int, node: Node) -> Changes:
     """A fold of what comes of the place of an extremum."""
     if not isinstance(node, Reduce) or node.kind in _PLACES:
         return {}
-    nodes, reached, waiting = analysis.graph.nodes, set[int](), [*node.args]
-    while waiting:
-        place = waiting.pop()
-        if place not in reached:
-            reached.add(place)
-            waiting += operands(nodes[place])
-    found = any(isinstance(one := nodes[k], Reduce) and one.kind in _PLACES for k in reached)
+    found = any(isinstance(one := analysis.graph.nodes[k], Reduce) and one.kind in _PLACES
+                for k in below(analysis, node.args, into_loads=True))
     return {position: node} if found else {}
 
 

@@ -134,8 +134,8 @@ def lowest_bit(x: Array) -> Array:
 def _fma(a: Real, b: Real, c: Real) -> Real:
     product = mul(a, b)
     # With a factor of 1 it is a sum, which takes a product unrounded; with -0.0 it is a product.
-    taken = np.maximum(_unrounded(product, _known(a, 1.0, -1.0) | _known(b, 1.0, -1.0)),
-                       _unrounded(c, _known(a, 1.0, -1.0) | _known(b, 1.0, -1.0)))
+    is_sum = _known(a, 1.0, -1.0) | _known(b, 1.0, -1.0)
+    taken = np.maximum(_unrounded(product, is_sum), _unrounded(c, is_sum))
     found = _fma_of_sure(a, b, c, product)
     error = np.where(found.nan, 0.0, found.error + np.where(taken != 0, taken + spacing(found.value, a.dtype), 0.0))
     return Real(a.dtype, found.value, error, _unrounded(product, _known(c, 0.0) & np.signbit(c.value)))

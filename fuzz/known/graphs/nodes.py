@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
+
 from tridiff.kernels.codegen.constants import integer_limits, is_float
 from tridiff.kernels.codegen.domains import Analysis, expression, indirect, operands
 from tridiff.kernels.codegen.graph import (
@@ -114,15 +116,20 @@ def is_truth(analysis: Analysis, position: int) -> bool:
     return made or text(analysis, position) in ("0", "1")
 
 
-def of_axes(analysis: Analysis, position: int) -> bool:
-    """Whether a value depends on an expression over the axes, other than as an address."""
-    nodes, reached, waiting = analysis.graph.nodes, set[int](), [position]
+def below(analysis: Analysis, positions: Iterable[int], *, into_loads: bool) -> set[int]:
+    """Values, and those that they are made of. into_loads: also what the indices and masks of loads are made of."""
+    nodes, reached, waiting = analysis.graph.nodes, set[int](), [*positions]
     while waiting:
         place = waiting.pop()
-        if place not in reached and not isinstance(nodes[place], Load):
+        if place not in reached and (into_loads or not isinstance(nodes[place], Load)):
             waiting += operands(nodes[place])
         reached.add(place)
-    return any(isinstance(nodes[k], Index) for k in reached)
+    return reached
+
+
+def of_axes(analysis: Analysis, position: int) -> bool:
+    """Whether a value depends on an expression over the axes, other than as an address."""
+    return any(isinstance(analysis.graph.nodes[k], Index) for k in below(analysis, [position], into_loads=False))
 
 
 def of_one_element(analysis: Analysis, position: int) -> bool:
