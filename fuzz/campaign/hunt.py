@@ -34,7 +34,7 @@ from tridiff.fuzz.strategies.choice import noted
 from tridiff.fuzz.strategies.independent import BACKEND
 from tridiff.fuzz.target import Limits, Target
 from tridiff.fuzz.target.subjects import fault_of
-from tridiff.fuzz.workers.pool import TimeUp
+from tridiff.fuzz.workers.pool import NoWorker, TimeUp
 
 ROUND = 300
 """Cases per Hypothesis run; a fresh seed afterwards keeps its memory of past examples small."""
@@ -178,9 +178,12 @@ class Hunt:
 
     def _run_beside(self, case: Case, subject: str = "") -> Outcome:
         """Run a case that is neither drawn nor a smaller form of one: a relative, or an entry of the corpus, which may
-        be of another subject."""
-        return self._recorder.pool.execute(case, subject or self._spec.subject, backend=self._spec.backend,
-                                           until=self._budget.until)
+        be of another subject. Raises TimeUp also where no worker is left: nothing is known then."""
+        try:
+            return self._recorder.pool.execute(case, subject or self._spec.subject, backend=self._spec.backend,
+                                               until=self._budget.until)
+        except NoWorker:
+            raise TimeUp from None
 
     def _judge(self, case: Case) -> None:
         """Run a case that Hypothesis did not draw just now."""

@@ -63,7 +63,10 @@ class Attribution:
     def __init__(self, execute: Execute, *, shows: Callable[[str], bool] | None = None) -> None:
         self._execute = execute
         self._shows = shows
-        self._fails: dict[tuple[str, bool, bool], bool] = {}
+        self._fails: dict[tuple[str, bool, bool, frozenset[str]], bool] = {}
+        self._left_out: frozenset[str] = frozenset()
+        """The issues, by their names, to which nothing belongs just now."""
+        self._of_a_hang = False
         self.controls = 0
         """Relatives that were run."""
         self.last = Answer()
@@ -76,6 +79,7 @@ class Attribution:
         signature = outcome.signature
         if signature is None or not outcome.verdict.failed:
             return ()
+        self._of_a_hang = outcome.verdict is Verdict.HANG
         possible = _possible(case, outcome, signature)
         names, refuted = self._belongs(case, outcome, signature, possible, 0)
         self.last = Answer(possible=_names(possible), issues=names, refuted=_names(refuted))
@@ -115,11 +119,16 @@ class Attribution:
             if alone:
                 return (alone,), []
         needed = possible
-        for one in possible if len(possible) > 2 else ():
+        # Those that do not fail on this build first: they are the last to be needed.
+        for one in sorted(possible, key=self._likely) if len(possible) > 1 else ():
             fewer = [other for other in needed if other is not one]
-            if self._passes(case, fewer, _NO_DEEPER, values):
+            if fewer and self._passes_without(one, case, fewer, depth, values):
                 needed = fewer
         return _names(needed), []
+
+    def _likely(self, issue: KnownIssue) -> bool:
+        """Whether an issue fails on this build, as far as anybody can say."""
+        return self._shows is None or self._shows(issue.name)
 
     def _likeliest(self, names: Iterator[str]) -> str:
         """The first of them that fails on this build, else the first; "" of none."""
@@ -140,11 +149,13 @@ class Attribution:
                 relative = one.relative(relative)
         if relative is None or relative == case:
             return False
-        key = relative.digest, depth > _DEEPEST, values
+        key = relative.digest, depth > _DEEPEST, values, self._left_out
         if key not in self._fails:
             self.controls += 1
             try:
                 outcome = self._execute(relative)
+                if self._says_nothing(outcome):
+                    outcome = self._execute(relative)
                 # What is left of other issues, to the element or by a control of its own, is none of this one.
                 self._fails[key] = not (
                     outcome.verdict is Verdict.AGREE or outcome.explained_by
@@ -155,9 +166,26 @@ class Attribution:
                 self._fails[key] = True
         return not self._fails[key]
 
+    def _passes_without(self, issue: KnownIssue, case: Case, rid_of: list[KnownIssue], depth: int,
+                        values: bool) -> bool:
+        """Whether the case passes once it is rid of the others, though nothing that is left may belong to the issue."""
+        outer, self._left_out = self._left_out, self._left_out | {issue.name}
+        try:
+            return self._passes(case, rid_of, depth, values)
+        finally:
+            self._left_out = outer
+
+    def _says_nothing(self, outcome: Outcome) -> bool:
+        """Whether a relative met a time limit or lost its worker, as it may on a busy machine: it is run once more."""
+        if outcome.verdict is Verdict.HANG:
+            return not self._of_a_hang
+        return outcome.verdict is Verdict.NOT_CHECKED and outcome.reason != ALL_OPEN and (
+            not outcome.reason.startswith(NOT_EVALUATED))
+
     def _belongs_to_others(self, relative: Case, outcome: Outcome, rid_of: list[KnownIssue], depth: int) -> bool:
         signature = outcome.signature
         if signature is None or not outcome.verdict.failed or depth > _DEEPEST:
             return False
-        others = [one for one in _possible(relative, outcome, signature) if one not in rid_of]
+        others = [one for one in _possible(relative, outcome, signature)
+                  if one not in rid_of and one.name not in self._left_out]
         return bool(self._belongs(relative, outcome, signature, others, depth)[0])

@@ -203,7 +203,40 @@ def test_of_issues_of_which_two_are_needed_the_third_is_not_told(monkeypatch: py
         return outcome(case, failed=case.params["one"] == 1 or case.params["three"] == 1)
 
     attribution = Attribution(execute)
-    assert attribution.issues(case, outcome(case)) == ("one", "three") and attribution.controls <= 7
+    assert attribution.issues(case, outcome(case)) == ("one", "three") and attribution.controls <= 8
+
+
+def test_what_belongs_to_others_in_every_relative_makes_no_issue_needed_that_does_not_fail_here(
+        monkeypatch: pytest.MonkeyPatch) -> None:
+    params = ("fails", "does-not")
+    trials = [changed(LOADED, name=name, match=lambda case, name=name: case.params.get(name) == 1,
+                      relative=lambda case, name=name: replace(case, params={**case.params, name: 0}))
+              for name in params]
+    crash = changed(LOADED, name="crash", match=lambda case: case.params.get("fails") == 0, relative=None,
+                    errors=("Scalar * is out of range",), kinds=())
+    monkeypatch.setattr(attribute, "issues_of", lambda case, subject: tuple(
+        one for one in (crash, *reversed(trials)) if one.match(case)))
+    case = replace(ramp(), params={**ramp().params, **dict.fromkeys(params, 1)})
+
+    def execute(case: Case) -> Outcome:
+        return outcome(case, kind="value" if case.params["fails"] == 1 else "Scalar 3 is out of range")
+
+    assert Attribution(execute, shows=lambda name: name != "does-not").issues(case, outcome(case)) == ("fails",)
+
+
+@pytest.mark.parametrize(("verdict", "failed", "names", "runs"), [
+    (Verdict.HANG, Verdict.DISAGREE, ("trial",), 2), (Verdict.HANG, Verdict.HANG, (), 1),
+    (Verdict.NOT_CHECKED, Verdict.DISAGREE, ("trial",), 2)])
+def test_a_relative_that_met_a_time_limit_is_run_once_more(
+        monkeypatch: pytest.MonkeyPatch, verdict: Verdict, failed: Verdict, names: tuple[str, ...], runs: int) -> None:
+    monkeypatch.setattr(attribute, "issues_of", lambda case, subject: (LOADED,) if LOADED.match(case) else ())
+    first = replace(outcome(ramp()), verdict=verdict, reason="no answer within 9 s of stage judge",
+                    signature=None if verdict is Verdict.NOT_CHECKED else outcome(ramp()).signature)
+    said_again = [first, outcome(ramp(), failed=False)]
+    left = iter(said_again)
+    attribution = Attribution(lambda case: next(left))
+    assert attribution.issues(ramp(), replace(outcome(ramp()), verdict=failed)) == names
+    assert len(list(left)) == len(said_again) - runs
 
 
 def test_an_issue_of_which_a_case_cannot_be_rid_does_not_stand_in_the_way_of_another(
