@@ -7,6 +7,7 @@ from pathlib import Path
 
 import msgspec
 
+from tridiff.fuzz.backends import FOR_CHIPS
 from tridiff.fuzz.builds import Build, inspect
 from tridiff.fuzz.campaign.record import CampaignOptions
 from tridiff.fuzz.cli.text import plain
@@ -36,9 +37,9 @@ def planted(options: CampaignOptions, *, asked: tuple[str, ...], only: tuple[str
     if listed:
         _list(chosen, as_json=as_json)
         return 0
-    settings = Settings(triton=running.version, backends=options.backends if probe else asked, seconds=options.seconds,
-                        workers=options.workers, seed=options.seed, targets=options.targets, subjects=options.subjects,
-                        max_cases=options.max_cases, probe=probe)
+    settings = Settings(triton=running.version, backends=probed(options.backends) if probe else asked,
+                        seconds=options.seconds, workers=options.workers, seed=options.seed, targets=options.targets,
+                        subjects=options.subjects, max_cases=options.max_cases, probe=probe)
     if record is not None and not record.parent.is_dir():
         raise TridiffError(f"{record.parent} is no folder", fix="create it, or choose another --record")
     with tempfile.TemporaryDirectory(prefix="tridiff-planted-") as folder:
@@ -65,6 +66,11 @@ def planted(options: CampaignOptions, *, asked: tuple[str, ...], only: tuple[str
     if not as_json:
         print(plain(headline(lines)), file=sys.stderr)
     return status(lines)
+
+
+def probed(backends: tuple[str, ...]) -> tuple[str, ...]:
+    """The backends of a probe, which looks at one chip: that of the table of what cannot show."""
+    return tuple(f"{one}:sm_90" if one in FOR_CHIPS else one for one in backends)
 
 
 def _drawing(done: int, number: int) -> None:

@@ -6,7 +6,9 @@ import json
 
 import pytest
 
+from tridiff.fuzz.backends import expand
 from tridiff.fuzz.cli.app import run
+from tridiff.fuzz.cli.planted import probed
 from tridiff.fuzz.errors import TridiffError
 
 LIST = ["faults", "--triton", "--list", "--seed", "5", "--fault", "language/math.py"]
@@ -27,3 +29,8 @@ def test_an_unknown_fault_and_probes_of_torch_are_refused() -> None:
         run([*LIST[:-1], "language/math.py:99999:*"])
     with pytest.raises(TridiffError, match="own kernels only"):
         run(["faults", "--triton", "--probe", "3", "--subject", "inductor"])
+
+
+def test_a_probe_that_names_no_chip_looks_at_one() -> None:
+    assert probed(("interpreter", "compile", "evaluated:sm_80")) == ("interpreter", "compile:sm_90", "evaluated:sm_80")
+    assert "compile:sm_90" in expand("compile")
