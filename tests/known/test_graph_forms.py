@@ -329,3 +329,13 @@ def test_what_all_load_from_one_element_makes_equal_pairs_of_fp8(length: int, dt
 def test_fp8e5_that_becomes_bf16_is_named_and_fp16_takes_its_place(of: str, to: str, known: bool) -> None:
     graph = vector(load("in0"), cast(0, to), store("out0", X, 1), in0=of, out0=to)
     assert named(graph) == ("fp8e5 to bf16" if known else "") and named(without(graph)) == ""
+
+
+@each("mask, upcast, known", [(-(2**31), False, True), (-(2**31), True, False), (2**27 - 2**16, False, True),
+                              (2**27 - 2**15, False, False), (2**16 - 2**5, False, False)])
+def test_a_half_of_an_integer_of_few_bits_is_told_from_others(mask: int, upcast: bool, known: bool) -> None:
+    """Of 11 bits at most, of which the highest exceeds 65504."""
+    graph = vector(load("in0"), constant(str(mask), "i32"), op("bitwise_and", 0, 1), cast(2, "fp16"), cast(3, "fp32"),
+                   store("out0", X, 4), in0="i32", out0="fp32")
+    graph = replace(graph, schedules=(Schedule(upcast=upcast),))
+    assert named(graph) == ("half of an integer of few bits" if known else "") and named(without(graph)) == ""

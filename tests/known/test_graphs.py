@@ -1,5 +1,6 @@
 """Wrong elements of generated programs: what a known form makes of them is known, and nothing beside it."""
 
+import math
 from collections.abc import Callable
 from pathlib import Path
 
@@ -15,7 +16,7 @@ from tridiff.fuzz.known import Attribution, KnownIssue, issues_of
 from tridiff.fuzz.known.graphs import ISSUES
 from tridiff.fuzz.known.rehearse import Rehearsal, rehearse
 from tridiff.fuzz.records import ArraySpec, Case, Content, Iota, Outcome, Signature, Small, Verdict
-from tridiff.kernels.codegen.graph import Asm, Graph, Index, Load, Node, Reduce, Sym
+from tridiff.kernels.codegen.graph import Asm, Graph, Index, Load, Node, Part, Reduce, Schedule, Sym
 from tridiff.kernels.codegen.legality import check
 
 CORPUS = Corpus(Path(__file__).parents[2] / "corpus")
@@ -175,6 +176,17 @@ def test_an_unsigned_number_modulo_a_smaller_power_of_two_is_known(value: float,
     assert right["out5"].tolist() == [2.0**64]
     issue = ("vectoriser-narrows-unsigned-of-signed",) if known else ()
     assert taken(rehearsal, out5=torch.full_like(right["out5"], value)) == issue
+
+
+def test_the_fraction_of_an_integer_beyond_a_half_is_known_and_another_is_not() -> None:
+    """-2^31 of negative numbers has -0.5, and -inf, which it is as a half, has itself."""
+    graph = vector(load("in0"), constant("-2147483648", "i32"), op("bitwise_and", 0, 1), cast(2, "fp16"),
+                   op("frexp", 3), Part(of=4, item=0), store("out0", X, 5), in0="i32", out0="fp16")
+    rehearsal = rehearse(case_of(replace(graph, schedules=(Schedule(upcast=False),))))
+    right = rehearsal.outputs()["out0"]
+    assert right.tolist() == [-math.inf] * 3 + [0.0]
+    assert taken(rehearsal, out0=right.clamp(min=-0.5)) == ("half-of-few-bits-not-infinite",)
+    assert taken(rehearsal, out0=right.clamp(min=-0.25)) == ()
 
 
 def _extremum(*behind: Node) -> Graph:

@@ -21,8 +21,8 @@ from tridiff.kernels.codegen.ranges import symbols
 
 Relatives = dict[int, Node]
 """New nodes by position."""
-Changes = dict[int, Node | tuple[Node, Node]]
-"""The same where something else comes out: of two nodes the second has the first as its last operand, or, if it is a
+Changes = dict[int, Node | tuple[Node, ...]]
+"""The same where something else comes out: of several nodes each has the one before as its last operand, or, if it is a
 conversion, converts it."""
 Result: TypeAlias = Node | Relatives | None
 Rewriting = Callable[[Analysis, Any], Result]
@@ -126,23 +126,21 @@ def analysis_of(graph: Graph) -> Analysis:
     return Analysis(graph)
 
 
-def changed(graph: Graph, changes: Mapping[int, Node | tuple[Node, Node]]) -> Graph:
+def changed(graph: Graph, changes: Mapping[int, Node | tuple[Node, ...]]) -> Graph:
     """The graph with other nodes in some positions."""
     nodes: list[Node] = []
     places: dict[int, int] = {}
     for position, node in enumerate(graph.nodes):
         made = changes.get(position, node)
-        first, last = made if isinstance(made, tuple) else (None, made)
-        last = with_operands(last, places.__getitem__)
-        if first is not None:
-            nodes.append(with_operands(first, places.__getitem__))
-            if isinstance(last, Cast):
+        for number, one in enumerate(made if isinstance(made, tuple) else (made,)):
+            last = with_operands(one, places.__getitem__)
+            if number and isinstance(last, Cast):
                 last = replace(last, arg=len(nodes) - 1)
-            else:
+            elif number:
                 assert isinstance(last, Pointwise)
                 last = replace(last, args=(*last.args, len(nodes) - 1))
-        places[position] = len(nodes)
-        nodes.append(last)
+            nodes.append(last)
+        places[position] = len(nodes) - 1
     return replace(graph, nodes=tuple(nodes))
 
 

@@ -37,7 +37,12 @@ from tridiff.fuzz.known.graphs.nodes import (
     text,
     tilings,
 )
-from tridiff.fuzz.known.graphs.number_forms import POWER_OF_HALFWORDS, SPECIALS_AS_BF16, WIDENED_SIGN
+from tridiff.fuzz.known.graphs.number_forms import (
+    HALF_OF_FEW_BITS,
+    POWER_OF_HALFWORDS,
+    SPECIALS_AS_BF16,
+    WIDENED_SIGN,
+)
 from tridiff.kernels.codegen.constants import integer_limits
 from tridiff.kernels.codegen.domains import Analysis, indirect, operands
 from tridiff.kernels.codegen.graph import (
@@ -472,7 +477,7 @@ FORMS = (OTHER, LDEXP, LOP3, CHOICE, REMAINDER, FOLDED_FP8, CHOICE_AS_FP8, BITS_
          EXTREMUM_OF_THREE, EXTREMUM_IN_INDEX, LIMIT, LIMIT_IN_INDEX, TRUTH_AS_FP16, TRUTH_AS_FLOAT,
          BITS_AGAINST_ZERO, SIGN_OF_ABSOLUTE, BITS_OF_ABSOLUTE, SIGN_OF_NEGATED, RELU, FP8_EXPONENT, HALF_OF_SUMS,
          SUM_USED_TWICE, SUBNORMAL, PLACE_AS_TRUTH, CUBE_ROOT, POWER_OF_HALFWORDS, WIDENED_SIGN,
-         SPECIALS_AS_BF16)
+         SPECIALS_AS_BF16, HALF_OF_FEW_BITS)
 
 
 def named(graph: Graph) -> str:

@@ -7,11 +7,13 @@ from collections.abc import Iterator
 from msgspec.structs import replace
 
 from tridiff.fuzz.known.graphs.form import Changes, Form, Result
-from tridiff.fuzz.known.graphs.nodes import equal
+from tridiff.fuzz.known.graphs.nodes import equal, text
 from tridiff.kernels.codegen.domains import Analysis
 from tridiff.kernels.codegen.graph import Cast, Pointwise
 
 _BITS = {f"{kind}{bits}": bits for kind in "iu" for bits in (8, 16, 32, 64)}
+_DIGITS = 11
+"""Of fp16, binary ones."""
 
 
 def _widened_sign(analysis: Analysis, node: Cast) -> Result:
@@ -41,7 +43,39 @@ def _power_of_halfwords(analysis: Analysis, node: Pointwise) -> Result:
     return replace(node, op="mul") if analysis.dtype(node.args[0]) in ("i16", "u16") else None
 
 
+def _half_of_few_bits(analysis: Analysis, node: Cast) -> Result:
+    """LLVM makes `fpext (sitofp x to half) to float` one conversion where no more bits of x may be 1 than fp16 has
+    digits, wherever they are: a number beyond 65504 does not become infinite."""
+    made, bits = analysis.graph.nodes[node.arg], _BITS.get(analysis.dtype(node.arg), 0)
+    whole = bits < 32 or node.bitcast or node.dtype != "fp16" or all(one.upcast for one in analysis.graph.schedules)
+    if whole or not isinstance(made, Pointwise) or made.op != "bitwise_and":
+        return None
+    mask, masked = sorted(made.args, key=lambda k: not text(analysis, k))
+    ones = int(text(analysis, mask) or 0) % 2**bits
+    few = ones.bit_length() - (ones & -ones).bit_length() < _DIGITS
+    return replace(node, arg=masked) if few and ones >= 2**16 else None
+
+
+def _not_infinite(analysis: Analysis, node: Cast) -> Iterator[Changes]:
+    """The number itself for what widens the half: conversions, and operations of one operand with a rounded result."""
+    nodes, found = analysis.graph.nodes, Changes()
+    wide, rounded = replace(node, dtype="fp32"), Cast(arg=node.arg, dtype="fp16")
+    for place in {place for k in equal(analysis, node) for place in analysis.users[k]}:
+        user = nodes[place]
+        if isinstance(user, Cast) and not user.bitcast:
+            found[place] = wide, user
+        elif isinstance(user, Pointwise) and len(user.args) == 1:
+            found[place] = wide, replace(user, args=())
+            if len(analysis.dtypes[place]) > 1:
+                found |= {k: (nodes[k], rounded) for k in analysis.users[place] if analysis.dtype(k) == "fp16"}
+            elif analysis.dtype(place) == "fp16":
+                found[place] = wide, replace(user, args=()), rounded
+    yield found
+
+
 WIDENED_SIGN = Form(label="signed number made unsigned and wider", kinds=(Cast,), rewritten=_widened_sign,
                     computed=_narrowed)
 SPECIALS_AS_BF16 = Form(label="fp8e5 to bf16", kinds=(Cast,), rewritten=_specials_as_bf16)
 POWER_OF_HALFWORDS = Form(label="power of 16-bit integers", ops=("pow",), rewritten=_power_of_halfwords)
+HALF_OF_FEW_BITS = Form(label="half of an integer of few bits", kinds=(Cast,), rewritten=_half_of_few_bits,
+                        computed=_not_infinite)

@@ -43,6 +43,11 @@ def sign_narrowed(seen: Wrong) -> Masks:
     return _computed(seen, number_forms.WIDENED_SIGN)
 
 
+def not_infinite(seen: Wrong) -> Masks:
+    """What comes of an integer beyond 65504 that a half holds as it is."""
+    return _computed(seen, number_forms.HALF_OF_FEW_BITS)
+
+
 def choice_of_zero(seen: Wrong) -> Masks:
     """+0.0 for -0.0 where 1.0 was the other choice."""
     return _computed(seen, forms.CHOICE)
