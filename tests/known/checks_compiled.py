@@ -14,7 +14,7 @@ from tests.chains.lost_transpositions import CHAINS, ROWS
 from tests.kernels.ptx_block import launch_block
 from tests.kernels.ptx_execution import launch
 from tests.known.test_graphs import case_of
-from tests.unit.graphs.graphs import X, apply, load, num, op, store, vector
+from tests.unit.graphs.graphs import X, apply, cast, constant, load, num, op, store, vector
 from tridiff.fuzz.backends.compile import CompileRunner, Pointer
 from tridiff.fuzz.content.place import place
 from tridiff.fuzz.kinds.chains.cases import sizes_of, spec_of
@@ -121,6 +121,18 @@ def check_a_lost_negation_is_the_known_issue_and_a_wrong_sign_of_one_class_of_op
     beside = replace(asked, nodes=(*asked.nodes[:5], op("abs", 2), *asked.nodes[6:]))
     assert executed_graph(case, same(beside, 3)) == ("disagree", ())
     assert executed_graph(case, beside) == ("disagree", ())
+
+
+def check_an_integer_of_few_bits_as_a_half_is_right_or_the_known_issue_and_more_bits_are_new() -> None:
+    def widened(mask: str) -> Graph:
+        graph = vector(load("in0"), constant(mask, "i32"), op("bitwise_and", 0, 1), cast(2, "fp16"), cast(3, "fp32"),
+                       store("out0", X, 4), in0="i32", out0="fp32")
+        return replace(graph, schedules=(Schedule(upcast=False),))
+
+    case = case_of(widened("-2147483648"))
+    found = executed_graph(case, widened("-2147483648"))
+    assert found in (RIGHT, ("disagree", ("half-of-few-bits-not-infinite",)))
+    assert executed_graph(case, widened("-1073741824")) == (RIGHT if found == RIGHT else ("disagree", ()))
 
 
 def _case(chain: Chain) -> Case:
