@@ -339,3 +339,16 @@ def test_a_half_of_an_integer_of_few_bits_is_told_from_others(mask: int, upcast:
                    store("out0", X, 4), in0="i32", out0="fp32")
     graph = replace(graph, schedules=(Schedule(upcast=upcast),))
     assert named(graph) == ("half of an integer of few bits" if known else "") and named(without(graph)) == ""
+
+
+_REST = apply("python_mod", Sym("v0"), num(7))
+
+
+@each("expr, known", [
+    (apply("ceildiv", _REST, num(2)), True), (apply("floordiv", apply("add", _REST, num(1)), num(2)), True),
+    (apply("floordiv", _REST, num(2)), False), (apply("ceildiv", apply("mul", _REST, num(99)), num(2)), False),
+    (apply("ceildiv", X, num(2)), False)])
+def test_a_divided_sum_of_a_byte_is_told_from_others(expr: Apply, known: bool) -> None:
+    """x0 is none to a compiler that does not know how many blocks there are."""
+    graph = vector(load("in0"), Index(expr=expr), store("out0", X, 1), in0="i32", out0="i64")
+    assert named(graph) == ("divided sum of a byte" if known else "") and named(without(graph)) == ""

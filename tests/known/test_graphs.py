@@ -189,6 +189,16 @@ def test_the_fraction_of_an_integer_beyond_a_half_is_known_and_another_is_not() 
     assert taken(rehearsal, out0=right.clamp(min=-0.25)) == ()
 
 
+def test_a_quotient_without_a_constant_or_a_place_in_a_thread_is_known_and_another_place_is_not() -> None:
+    """ceildiv(r, 3) of elements 64 apart, of which constants 2 and 66 are lost."""
+    graph = matrix(Index(expr=apply("ceildiv", Sym(name="r"), num(3))), store("out0", at(127), 0), rows=1, columns=127,
+                   out0=("i64", 127))
+    rehearsal, r = rehearse(case_of(graph)), torch.arange(127)
+    right = rehearsal.outputs()["out0"]
+    assert taken(rehearsal, out0=torch.where(r % 64 < 32, r % 64 // 3, right)) == ("packed-sum-half-used",)
+    assert taken(rehearsal, out0=torch.where(r % 64 < 32, r % 62 // 3, right)) == ()
+
+
 def _extremum(*behind: Node) -> Graph:
     """relu(max(a, b)) of 16-bit integers, and what comes behind it."""
     return vector(load("in0"), load("in1"), op("maximum", 0, 1), op("relu", 2), *behind,

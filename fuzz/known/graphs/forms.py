@@ -12,7 +12,7 @@ from collections.abc import Iterator
 from msgspec.structs import replace
 
 from tridiff.fuzz.known.graphs.form import Changes, Form, Result
-from tridiff.fuzz.known.graphs.index_forms import EXTREMUM_IN_INDEX, LIMIT_IN_INDEX, negated_abs
+from tridiff.fuzz.known.graphs.index_forms import EXTREMUM_IN_INDEX, LIMIT_IN_INDEX, SUM_IN_INDEX, negated_abs
 from tridiff.fuzz.known.graphs.nodes import (
     ABSOLUTE,
     EXTREMA,
@@ -477,7 +477,7 @@ FORMS = (OTHER, LDEXP, LOP3, CHOICE, REMAINDER, FOLDED_FP8, CHOICE_AS_FP8, BITS_
          EXTREMUM_OF_THREE, EXTREMUM_IN_INDEX, LIMIT, LIMIT_IN_INDEX, TRUTH_AS_FP16, TRUTH_AS_FLOAT,
          BITS_AGAINST_ZERO, SIGN_OF_ABSOLUTE, BITS_OF_ABSOLUTE, SIGN_OF_NEGATED, RELU, FP8_EXPONENT, HALF_OF_SUMS,
          SUM_USED_TWICE, SUBNORMAL, PLACE_AS_TRUTH, CUBE_ROOT, POWER_OF_HALFWORDS, WIDENED_SIGN,
-         SPECIALS_AS_BF16, HALF_OF_FEW_BITS)
+         SPECIALS_AS_BF16, HALF_OF_FEW_BITS, SUM_IN_INDEX)
 
 
 def named(graph: Graph) -> str:

@@ -10,8 +10,10 @@ from tridiff.fuzz.known.graphs.form import Changes, Form, Result
 from tridiff.fuzz.known.graphs.nodes import ABSOLUTE, equal, is_negation
 from tridiff.kernels.codegen.domains import Analysis, expression, with_expression
 from tridiff.kernels.codegen.graph import Apply, Expr, Index, Load, Node, Num, Pointwise, Store, Sym
+from tridiff.kernels.codegen.ranges import INDIRECT, Facts, IllegalExpression, symbols
 
 _EXTREMA = ("min", "max")
+_BYTE = 255
 
 
 def _negated(expr: Expr) -> Expr | None:
@@ -119,7 +121,48 @@ def _limit_taken(analysis: Analysis, node: Index | Load | Store) -> Iterator[Cha
     yield dict.fromkeys(equal(analysis, node), with_expression(node, _with(expr, found)))
 
 
+def _divided_sums(analysis: Analysis, expr: Expr) -> Iterator[tuple[Apply, Expr]]:
+    """(division, dividend without the constant) of every sum of a byte and a constant; to round up adds one."""
+    if not isinstance(expr, Apply):
+        return
+    for one in expr.args:
+        yield from _divided_sums(analysis, one)
+    match expr:
+        case Apply(function="ceildiv", args=(rest, Num(value=divisor))):
+            constant = divisor - 1
+        case Apply(function="floordiv", args=(Apply(function="add", args=(rest, Num(value=constant))), Num())):
+            pass
+        case _:
+            return
+    # The compiler knows where in a block an element lies, and not which block it is nor how many there are.
+    known = {name: found if name[0] not in "xn" else INDIRECT for name, found in analysis.ranges.items()}
+    try:
+        low, high = Facts(known).of(rest).interval
+    except (IllegalExpression, AssertionError):
+        return
+    if low >= 0 and 0 < constant <= _BYTE - high and any(name[0] != "n" for name in symbols(rest)):
+        yield expr, rest
+
+
+def _sum_in_index(analysis: Analysis, node: Index) -> Result:
+    """ptxas 12.8 to 13.1 computes an add.s16x2 again for each of its halves, and adds 0 there (triton#11581). LLVM
+    narrows divisions of what fits in a byte, and pairs them."""
+    found: dict[Expr, Expr] = {one: replace(one, function="floordiv", args=(rest, one.args[1]))
+                               for one, rest in _divided_sums(analysis, node.expr)}
+    return replace(node, expr=_with(node.expr, found)) if found else None
+
+
+def _constant_left_out(analysis: Analysis, node: Index) -> Iterator[Changes]:
+    """The quotient of the other summand, of which an element's place beyond its thread's first is a constant too."""
+    left, r = _sum_in_index(analysis, node), Sym(name="r")
+    assert isinstance(left, Index)
+    for place in (r, *(Apply(function="python_mod", args=(r, Num(value=width))) for width in (32, 64, 128))):
+        yield dict.fromkeys(equal(analysis, node), replace(left, expr=_with(left.expr, {r: place})))
+
+
 LIMIT_IN_INDEX = Form(label="limit of a negated abs", kinds=(Index, Load, Store), rewritten=_limit_of_negated_abs,
                       computed=_limit_taken)
 EXTREMUM_IN_INDEX = Form(label="extremum of three, one negated", kinds=(Index, Load, Store),
                          rewritten=_extremum_in_index, computed=_negation_lost)
+SUM_IN_INDEX = Form(label="divided sum of a byte", kinds=(Index,), rewritten=_sum_in_index,
+                    computed=_constant_left_out)

@@ -93,6 +93,11 @@ def constant_left_out(seen: Wrong) -> Masks:
     return _computed(seen, forms.SUM_USED_TWICE)
 
 
+def constant_left_out_in_index(seen: Wrong) -> Masks:
+    """The quotient of an index expression to which no constant was added."""
+    return _computed(seen, index_forms.SUM_IN_INDEX)
+
+
 def relu_left_out(seen: Wrong) -> Masks:
     """The extremum that relu was not taken of."""
     return _computed(seen, forms.RELU)
