@@ -2,19 +2,26 @@
 
 Inductor carries arithmetic on `torch.arange` on as an index expression, whatever the type of the tensor, and the kernel
 computes that in the type of its coordinates, int32 for all but huge tensors; only the result is converted to int64
-(pytorch#175966). Values that were loaded are tensors of their own type, and so is what is computed of them.
+(pytorch#175966). Values that were loaded are tensors of their own type, and so is what is computed of them. torch 2.11
+does not convert the result either: sums, products and folds of it are int32 as well, until a constant or a loaded value
+of 64 bits comes in.
 """
+
+from math import log2
 
 from msgspec.structs import replace
 
 from tridiff.fuzz.known.rewriting import Changes
 from tridiff.kernels.codegen.domains import Analysis, expression
-from tridiff.kernels.codegen.graph import Apply, Constant, Expr, Index, Load, Node, Num, Pointwise, Store
+from tridiff.kernels.codegen.graph import Apply, Cast, Constant, Expr, Index, Load, Node, Num, Pointwise, Reduce, Store
 from tridiff.kernels.codegen.ranges import IllegalExpression, symbols
 
 INT32 = (-(2**31), 2**31 - 1)
 _CARRIED_ON = {"add": "add", "mul": "mul", "neg": "neg", "minimum": "min", "maximum": "max"}
 """Operations on integers that go on an index expression, as functions of one."""
+_AS_WIDE = ("add", "sub", "neg", "abs", "minimum", "maximum", "bitwise_and", "bitwise_or", "bitwise_xor", "bitwise_not",
+            "where")
+"""Operations whose result is at most twice their largest operand."""
 _TENSORS = {1: "bitwise_not", 2: "bitwise_xor"}
 """Operations that do not, by their operands."""
 
@@ -28,10 +35,44 @@ def beyond_int32(analysis: Analysis, position: int, node: Node) -> Changes:
         if narrow == expr:
             return {}
         return {position: replace(node, expr=narrow) if isinstance(node, Index) else replace(node, index=narrow)}
-    found = _carried_on(analysis, position) if isinstance(node, Pointwise) else None
-    if not isinstance(node, Pointwise) or found is None or not _leaves(analysis, found):
+    if not isinstance(node, Pointwise | Reduce) or analysis.dtype(position) != "i64":
         return {}
-    return {position: replace(node, op=_TENSORS[len(node.args)])}
+    found = _carried_on(analysis, position)
+    if (found is None or not _leaves(analysis, found)) and (_largest(analysis, position) or 0) <= INT32[1]:
+        return {}
+    if isinstance(node, Reduce):
+        return {position: replace(node, kind="max")} if node.kind in ("sum", "prod") else {}
+    return {position: replace(node, op=_TENSORS[len(node.args)])} if node.op in (*_CARRIED_ON, "sub") else {}
+
+
+def _largest(analysis: Analysis, position: int) -> float | None:
+    """The largest absolute value of an integer that torch 2.11 computes in int32, as it comes of coordinates and sizes
+    alone; None of another."""
+    node = analysis.graph.nodes[position]
+    expr = node.expr if isinstance(node, Index) else _carried_on(analysis, position)
+    if expr is not None:
+        named = symbols(expr)
+        try:
+            fact = analysis.facts.of(expr)
+        except IllegalExpression:
+            return None
+        alone = named and not any(name[0] == "v" for name in named) and fact.kind == "int"
+        return float(max(map(abs, fact.interval))) if alone else None
+    if isinstance(node, Cast):
+        return None if node.bitcast else _largest(analysis, node.arg)
+    if not isinstance(node, Pointwise | Reduce) or analysis.dtype(position) not in ("i32", "i64"):
+        return None
+    args = [_largest(analysis, one) for one in node.args[getattr(node, "op", "") == "where":]]
+    known = [one for one in args if one is not None]
+    if len(known) < len(args):
+        return None
+    if isinstance(node, Reduce):
+        length = analysis.graph.r or 0
+        product = known[0] if known[0] <= 1 or length < 2 else 2.0 ** min(length * log2(known[0]), 99)
+        return {"sum": known[0] * length, "prod": product, "max": known[0], "min": known[0]}.get(node.kind)
+    if node.op == "mul":
+        return known[0] * known[1]
+    return 2 * max(known) if node.op in _AS_WIDE else None
 
 
 def _leaves(analysis: Analysis, expr: Expr) -> bool:

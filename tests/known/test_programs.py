@@ -1,5 +1,7 @@
 """Generated programs under torch.compile: relatives are programs that can be run, and controls."""
 
+from typing import Literal
+
 import pytest
 import torch
 from msgspec.structs import replace
@@ -25,12 +27,16 @@ from tridiff.kernels.codegen.graph import (
     Graph,
     Index,
     Load,
+    Node,
     Num,
     Pointwise,
+    Reduce,
+    Schedule,
     Store,
     Sym,
 )
 
+R_AXIS = Sym(name="r")
 SEARCH = "inductor.programs_sort/value-7848f174d2"
 LIMITS = Limits(elements=1 << 10, rows=1 << 6)
 
@@ -206,6 +212,33 @@ def test_tensors_of_coordinates_are_carried_on_until_something_is_loaded() -> No
             ArraySpec(name="out0", dtype="i64", dims=("n_out0",))))
 
     assert issue.match(product(Index(expr=X, dtype="i64"))) and not issue.match(product(load("in0")))
+
+
+@pytest.mark.parametrize("kind, nodes, wide", [
+    ("prod", (Index(expr=Apply(function="add", args=(R_AXIS, num(1)))),), True),
+    ("prod", (Index(expr=Apply(function="python_mod", args=(R_AXIS, num(2)))),), False),
+    ("sum", (Index(expr=R_AXIS),), False), ("max", (Index(expr=R_AXIS),), False),
+    ("sum", (Index(expr=Apply(function="mul", args=(R_AXIS, num(2**26)))),), True),
+    ("prod", (Load(buffer="in0", index=X),), False),
+    ("prod", (Index(expr=R_AXIS, dtype="i32"), Cast(arg=0, dtype="i64")), True),
+    ("prod", (Index(expr=R_AXIS), Constant(value="5", dtype="i64"), Pointwise(op="bitwise_xor", args=(0, 1))), False),
+    ("max", (Index(expr=R_AXIS), Pointwise(op="bitwise_not", args=(0,)), Pointwise(op="mul", args=(1, 1))), False)])
+def test_folds_of_coordinates_beyond_int32_are_found_and_left_out(
+        kind: Literal["sum", "prod", "max"], nodes: tuple[Node, ...], wide: bool) -> None:
+    """33 of them: torch 2.11 multiplies 1 to 33 in int32. A constant or a loaded number makes a sum one of 64 bits."""
+    buffers = (Buffer(name="in0", dtype="i64", length=1), Buffer(name="out0", dtype="i64", length=1, role="out"))
+    graph = Graph(outer=(1,), r=33, schedules=(Schedule(static=True),), buffers=buffers, nodes=(
+        *nodes, Reduce(kind=kind, args=(len(nodes) - 1,)), store("out0", X, len(nodes))))
+    case = Case(target="inductor.programs_reduction", sizes={"n_in0": 1, "n_out0": 1}, program=graph, arrays=(
+        ArraySpec(name="in0", dtype="i64", dims=("n_in0",), content=Content()),
+        ArraySpec(name="out0", dtype="i64", dims=("n_out0",))))
+    issue, = (one for one in ISSUES if one.name == "index-in-int32")
+    assert issue.match(case) == wide
+    if wide:
+        relative = _relative(issue, case)
+        assert relative is not None and find(case.target).draw.valid(relative) and not issue.match(relative)
+        right = Attribution(lambda one: wrong(one, failed=False)).issues(case, wrong(case))
+        assert right == (issue.name,) and Attribution(wrong).issues(case, wrong(case)) == ()
 
 
 def told(case: Case, error: str) -> tuple[str, ...]:
