@@ -5,7 +5,7 @@ from msgspec.structs import replace
 from tridiff.fuzz.kinds.plans.cases import negated_extremum
 from tridiff.fuzz.known.issue import KnownIssue
 from tridiff.fuzz.records import Case
-from tridiff.kernels.pipelines.plan import Op, Plan
+from tridiff.kernels.pipelines.plan import DTYPE_BITS, Op, Plan
 
 
 def _matches(case: Case) -> bool:
@@ -26,6 +26,33 @@ def _not_negated(case: Case) -> Case:
     return replace(case, program=replace(plan, ops=tuple(ops)))
 
 
+def _sums_around_a_maximum(plan: Plan) -> tuple[int, ...]:
+    """Places of sums of 16-bit numbers, behind which a row's maximum is subtracted and another sum, or an inversion, is
+    formed. LLVM joins the two sums, and only the maximum asks for the first one, which ptxas up to 13.1 may compute
+    half by half, adding 0 (mbarrier.phases/value-a40da7f7b6); products in between become part of it."""
+    found = []
+    for place, op in enumerate(plan.ops):
+        behind = [one.kind for one in plan.ops[place + 1:]]
+        while behind[:1] == ["multiply"]:
+            del behind[0]
+        if op.kind == "add" and op.constant and behind[:1] == ["row_max"] and behind[1:2] in (["add"], ["invert"]):
+            found.append(place)
+    return tuple(found) if DTYPE_BITS[plan.dtype] == 16 else ()
+
+
+def _joins_sums(case: Case) -> bool:
+    return isinstance(case.program, Plan) and bool(_sums_around_a_maximum(case.program))
+
+
+def _with_bits_changed(case: Case) -> Case:
+    """The same steps with an exclusive or in place of the first of two sums."""
+    plan = case.program
+    assert isinstance(plan, Plan)
+    places = _sums_around_a_maximum(plan)
+    ops = tuple(replace(op, kind="xor") if place in places else op for place, op in enumerate(plan.ops))
+    return replace(case, program=replace(plan, ops=ops))
+
+
 def _sanitized(case: Case) -> bool:
     return isinstance(case.program, Plan) and case.params.get("sanitize") is True
 
@@ -37,6 +64,10 @@ ISSUES = (
         name="negation-lost-in-extremum-of-three", title="one instruction of two maxima loses a negation",
         upstream=("pytorch#190973", "triton#11032"), stage="ptxas", truth="defect", where=_WHERE,
         entries=("warp_specialize.ring/nan-missing-1a7ca3502c",), match=_matches, relative=_not_negated),
+    KnownIssue(
+        name="packed-sum-half-used", title="a packed sum of 16-bit integers of which half is used adds 0",
+        upstream=("triton#11581",), stage="ptxas", truth="defect", where=_WHERE,
+        entries=("mbarrier.phases/value-a40da7f7b6",), match=_joins_sums, relative=_with_bits_changed),
     KnownIssue(
         name="sanitizer-without-a-buffer", title="the sanitizer asserts that a kernel has shared buffers",
         stage="ttgir", truth="defect", where=_WHERE, entries=("async.copy_ring/assertion--numbufs---n-eeecac0e63",),
