@@ -10,6 +10,7 @@ from tridiff.fuzz.judge.ptx_orders import missing_orders
 from tridiff.fuzz.records import Case
 from tridiff.fuzz.registry import find
 
+_PACKED_SUM = re.compile(r"\bVIADD\.16x2 [^;]*;")
 _VECTOR = re.compile(r"^ptx (load|store) global (\d+) B$")
 
 
@@ -17,7 +18,7 @@ def checked(compiled: Compiled, interpreted: Interpreted, case: Case | None) -> 
     """All checks for which there is a text. holds: None where a check has nothing to decide."""
     if not compiled.stages.text("ptx"):
         return ()
-    asked = (_shared_registers, _uniform_registers, _flushes, _orders, _memory, _assertions, _vectors)
+    asked = (_shared_registers, _uniform_registers, _packed_sums, _flushes, _orders, _memory, _assertions, _vectors)
     return tuple(check for one in asked for check in one(compiled, interpreted, case))
 
 
@@ -51,6 +52,15 @@ def _uniform_registers(compiled: Compiled, interpreted: Interpreted, case: Case 
         yield Check(name=name, holds=None, said=f"{said}; the PTX reads {undefined}, which nothing writes either")
     else:
         yield Check(name=name, holds=False, said=said)
+
+
+def _packed_sums(compiled: Compiled, interpreted: Interpreted, case: Case | None) -> Iterator[Check]:
+    """ptxas up to 13.1 loses the constant of a sum of two 16-bit integers, and adds 0 (triton#11581)."""
+    sums = _PACKED_SUM.findall(compiled.stages.text("sass"))
+    lost = [one for one in sums if one.endswith(", 0x0 ;")]
+    if sums:
+        yield Check(name="packed sums", holds=not lost, said=(
+            f"{len(lost)} of {len(sums)} add 0: {lost[0]}" if lost else f"none of {len(sums)} adds 0"))
 
 
 def _flushes(compiled: Compiled, interpreted: Interpreted, case: Case | None) -> Iterator[Check]:

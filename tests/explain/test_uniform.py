@@ -1,7 +1,10 @@
-"""Which reads of uniform registers are told from machine code, in short listings as nvdisasm writes them."""
+"""What is told from machine code, in short listings as nvdisasm writes them: reads of uniform registers, lost sums."""
 
 import pytest
 
+from tridiff.fuzz.explain.checks import checked
+from tridiff.fuzz.explain.model import Stage, Stages
+from tridiff.fuzz.explain.request import Compiled, Interpreted
 from tridiff.fuzz.explain.uniform import read_unwritten, undefined_in
 
 
@@ -42,3 +45,11 @@ def test_lanes_that_nobody_needs_are_undefined_in_ptx_already() -> None:
            "\t@%p1 ld.global.b16 { %rs1 }, [ %rd3 + 0 ];\n\tmov.b32 \t%r1, {%rs1, %rs3};\n"
            "\tsetp.eq.b32 \t%p1, %r1, 0;\n\tst.global.b32 [ %rd3 + 0 ], { %r1 };\n\tret;\n")
     assert undefined_in(ptx) == {"%rs3"} and not undefined_in(ptx.replace("%rs3", "%rs1"))
+
+
+@pytest.mark.parametrize(("addend", "holds"), [("0x1", True), ("R5", True), ("0x0", False)])
+def test_a_packed_sum_that_adds_0_is_told(addend: str, holds: bool) -> None:
+    code = listing("VIADD R2, R3, 0x0", f"VIADD.16x2 R2, R3.reuse, {addend}")
+    texts = tuple(Stage(name=name, bytes=len(code), lines=1, text=code) for name in ("ptx", "sass"))
+    found = checked(Compiled(stages=Stages(texts=texts)), Interpreted(), None)
+    assert [one.holds for one in found if one.name == "packed sums"] == [holds]
