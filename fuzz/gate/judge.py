@@ -26,6 +26,7 @@ from tridiff.fuzz.gate.record import (
 )
 from tridiff.fuzz.gate.tally import MOST_CELLS, Tally
 from tridiff.fuzz.pair.log import lines, shown
+from tridiff.fuzz.pair.pool import CANDIDATE_DIES
 from tridiff.fuzz.records import CorpusEntry, Expectation
 from tridiff.fuzz.records.pair import PairOutcome, Relation
 
@@ -54,6 +55,8 @@ def judged(summary: Summary, entries: Iterable[CorpusEntry], *, state: Path, pol
               if one.action == "block" and not one.accepted]
     guarded = [f"{one.relation.value}: {one.entry.title}" for one in findings
                if one.action == "guard" and not one.accepted]
+    # The baseline's workers stood ready where this is said.
+    blocks += [line for line in summary.errors if CANDIDATE_DIES in line][:1]
     same_release = baseline.triton == candidate.triton
     for action, line in itertools.chain(_beside(tally, policy, api), _swept(sweeps),
                                         _code(tally.code(), policy, same_release=same_release)):

@@ -1,6 +1,7 @@
 """Workers of two builds as one pool: a case goes to both, and its outcome is how the two stand to each other."""
 
 import collections
+import contextlib
 import functools
 import math
 import time
@@ -18,7 +19,7 @@ from tridiff.fuzz.records import Case, Environment, Evidence, Outcome, RowCounts
 from tridiff.fuzz.records.observed import Observe, Observed, Stop
 from tridiff.fuzz.records.pair import PairOutcome, Relation
 from tridiff.fuzz.registry import find
-from tridiff.fuzz.workers.pool import Pool, PoolOptions
+from tridiff.fuzz.workers.pool import DIE_STARTING, NoWorker, Pool, PoolOptions
 
 CONTROL: dict[Stop, int] = {"source": 50, "code": 20}
 """Of so many pairs that are equal there one goes on all the same: equal code that gives other results would show."""
@@ -41,9 +42,23 @@ do another thing each time, a compiler hardly ever does. What is shrunk is confi
 
 PLAIN = Observe()
 
+CANDIDATE_DIES = f"of the candidate, {DIE_STARTING}"
+"""How it is told that nothing runs on the candidate where the baseline's workers stand ready."""
+
 PATIENCE, LEAST_PATIENCE = 20.0, 20.0
 """A candidate has so many times what the baseline took for a case to compile one of its kernels, and so many seconds
 at least: a compiler that hangs now is told within a short gate."""
+
+
+@contextlib.contextmanager
+def _candidates() -> Iterator[None]:
+    """Whoever hears that workers die while starting hears whose they are."""
+    try:
+        yield
+    except NoWorker as error:
+        if not error.problem.startswith(DIE_STARTING):
+            raise
+        raise NoWorker(f"{CANDIDATE_DIES}{error.problem.removeprefix(DIE_STARTING)}", fix=error.fix) from None
 
 
 class Unreached(Exception):
@@ -102,7 +117,9 @@ class PairPool:
 
     def environments(self) -> tuple[Environment, Environment]:
         """Of the baseline and of the candidate."""
-        return self.baseline.environment, self.candidate.environment
+        before = self.baseline.environment
+        with _candidates():
+            return before, self.candidate.environment
 
     @property
     def replacement_seconds(self) -> list[float]:
@@ -131,8 +148,9 @@ class PairPool:
             began, limit = time.monotonic(), compile_limit
             if pool is self.candidate and longest:
                 limit = min(limit or math.inf, max(PATIENCE * longest, LEAST_PATIENCE))
-            outcome = pool.execute(case, subject, backend=backend, want_inputs=want_inputs, until=until,
-                                   compile_limit=limit, observe=observe)
+            with _candidates() if pool is self.candidate else contextlib.nullcontext():
+                outcome = pool.execute(case, subject, backend=backend, want_inputs=want_inputs, until=until,
+                                       compile_limit=limit, observe=observe)
             if pool is self.baseline:
                 longest = max(longest, time.monotonic() - began)
                 self._reached.update(pool.reached)

@@ -33,6 +33,9 @@ what makes arrays."""
 FAILED_STARTS = 3
 """Workers that may die while starting, one after another."""
 
+DIE_STARTING = "workers die while starting"
+"""How it is told that so many did."""
+
 OWN_STAGES = ("materialise", "judge", "evaluate")
 """Stages in which nothing of the subject runs: not to end there is no evidence against it."""
 
@@ -191,7 +194,7 @@ class Pool:
             # Only now: a spare may have stood ready for hours.
             failures += self._forks.give_up_late()
             if failures >= FAILED_STARTS:
-                raise NoWorker(f"workers die while starting: {self._forks.last_log()}")
+                raise NoWorker(f"{DIE_STARTING}: {self._forks.last_log()}")
             if now > deadline:
                 raise NoWorker(f"no worker became ready in {self.options.start_limit:g} s: {self._forks.zygote_log()}")
 

@@ -8,6 +8,7 @@ import pytest
 from tests.gate.test_plan import ENTRIES, entry, options
 from tests.support.cases import addition
 from tests.support.pairs import CASE, observed, outcome
+from tests.support.pairs import Side as Answers
 from tridiff.fuzz.builds.alike import Alike
 from tridiff.fuzz.campaign.gathered import NO_TIME
 from tridiff.fuzz.campaign.record import Counts, Summary, TargetCounts
@@ -17,9 +18,12 @@ from tridiff.fuzz.gate.plan import gate_shards
 from tridiff.fuzz.gate.policy import Policy, read
 from tridiff.fuzz.gate.record import ApiChange, GateSummary, Side, SweepComparison
 from tridiff.fuzz.pair.log import PairLine
+from tridiff.fuzz.pair.pool import PairPool
 from tridiff.fuzz.pair.relate import relate
-from tridiff.fuzz.records import CorpusEntry, Verdict
+from tridiff.fuzz.records import CorpusEntry, Outcome, Verdict
+from tridiff.fuzz.records.observed import Observed
 from tridiff.fuzz.records.pair import Numeric, Relation
+from tridiff.fuzz.workers.pool import DIE_STARTING, NoWorker
 
 ASKED = options(targets=("triton.vector_add",), backends=("compile:sm_90",))
 RAN = (TargetCounts(target="triton.vector_add", subject="own", backend="compile:sm_90", counts=Counts(executed=9)),)
@@ -78,6 +82,24 @@ def test_no_floor_is_due_between_the_same_files(tmp_path: Path, changed: int | N
 def test_what_a_build_lacks_is_left_out_and_not_missed(tmp_path: Path) -> None:
     found = verdict(tmp_path, line(), by_target=(), left_out={"no such chip": ("triton.vector_add on compile:sm_90",)})
     assert (found.verdict, found.floor_missed) == ("upgrade", ())
+
+
+def test_a_candidate_whose_workers_do_not_start_blocks_and_a_baseline_whose_do_not_proves_nothing(
+        tmp_path: Path) -> None:
+    told = "ValueError: numpy data itemsize (8 bits) exceeds 1 bit"
+
+    def dies(run: int) -> tuple[Outcome, Observed | None]:
+        raise NoWorker(f"{DIE_STARTING}: {told}")
+
+    def said(baseline: Answers, candidate: Answers) -> str:
+        with pytest.raises(NoWorker) as raised:
+            PairPool(baseline, candidate).execute(CASE, "own")  # type: ignore[arg-type]
+        return f"triton.vector_add on interpreter: {raised.value}"
+
+    stands = Answers(lambda run: (outcome(Verdict.AGREE), observed()))
+    found = verdict(tmp_path, line(), errors=("lost", said(stands, Answers(dies))))
+    assert found.verdict == "do not upgrade" and told in found.why[0] and "of the candidate" in found.why[0]
+    assert verdict(tmp_path, line(), errors=(said(Answers(dies), stands),)).verdict == "could not check"
 
 
 def test_a_regression_blocks_whatever_else_was_lost(tmp_path: Path) -> None:
