@@ -138,6 +138,10 @@ EXPRESSIONS: dict[str, str] = {
         "[blackwell.tcgen05_mma_barrier_count(data, multicast, two) for two in (False, True) for multicast in (False, "
         "True) for bases in ([[1, 0]], [[0, 0]], [[0, 1], [0, 0]], [[1, 0], [0, 1], [0, 0]]) for data in "
         "[[collections.namedtuple('Of', 'layout')(gl.NVMMASharedLayout(64, 8, 2, cga_layout=bases))]]]",
+    "bytes of descriptors":
+        "[getattr(hopper.tma, '_tensor_descriptor_type_base', hopper.tma.tensor_descriptor_type).nbytes_per_cta.fget("
+        "collections.namedtuple('Of', 'layout block_type')(gl.NVMMASharedLayout(64, 8, 2, cga_layout=bases), "
+        "tl.block_type(tl.int8, [64, 64]))) for bases in ([], [[1, 0]], [[1, 0], [0, 1]], [[0, 0], [1, 0]])]",
     "default of clusters": "gl.NVMMASharedLayout.get_default_for([128, 64], gl.float32, cga_layout=[[1, 0], [0, 0]])",
     "swizzled": "gl.SwizzledSharedLayout(vec=8, per_phase=2, max_phase=4, order=[1, 0], cga_layout=[[0, 1]])",
     "names of swizzled": "gl.SwizzledSharedLayout(1, 1, 1, [0]).mangle()",
