@@ -401,7 +401,6 @@ ISSUES = (
             upstream=("pytorch#175430",), title="a looped scan of narrow values does not compile",
             errors=("*Cannot bitcast data-type of size*",)),
     _erring("bool-to-fp8", has(_converts_to_fp8), "scan/cannot-cast-int1-constex-a7329dce24",
-            "reduction/cannot-cast-int8-constex-53e4b150a2",
             upstream=("pytorch#151018",), title="bool and integers to fp8 do not compile",
             errors=("cannot cast int*fp8*", "cannot cast uint*fp8*", "AssertionError: cannot cast *fp8*")),
     _erring("constants-of-fp8", has(_converts_to_fp8), "pointwise/triton--c-libtriton-ir-33ab3533f6",
