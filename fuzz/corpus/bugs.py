@@ -183,12 +183,15 @@ def _paragraph(one: Cause, *, deeper: bool) -> list[str]:
     facts = [f"stage: {', '.join(one.stages)}"]
     if one.upstream:
         facts.append(f"upstream: {', '.join(one.upstream)}")
-    names = ", ".join(f"[{name}]({name}.json)" for name in one.entries)
+    names = ", ".join(f"[{name.split('/')[1]}]({name}.json)" for name in one.entries)
+    alike: dict[tuple[str, ...], list[str]] = {}
+    for row in one.matrix:
+        alike.setdefault(tuple(row.cells.get(version, "") for version in versions), []).append(row.where)
     return [
         f"{'####' if deeper else '###'} {one.cause}", "", f"{_escaped(one.title)}.", "",
         f"{'; '.join(facts)}; {'entry' if len(one.entries) == 1 else f'{len(one.entries)} entries'}: {names}", "",
         f"| | {' | '.join(versions)} |", f"|---|{'---|' * len(versions)}",
-        *(f"| {row.where} | {' | '.join(row.cells.get(version, '') for version in versions)} |" for row in one.matrix),
+        *(f"| {', '.join(where)} | {' | '.join(cells)} |" for cells, where in alike.items()),
     ]
 
 

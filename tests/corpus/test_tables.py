@@ -90,6 +90,13 @@ def test_entries_of_one_cause_stand_together_and_say_where_records_are_few() -> 
     assert one.matrix[0].cells == {"3.6.0": "wrong", "3.9.0": "right (1 of 2)"}
 
 
+def test_backends_that_do_the_same_share_a_row_of_the_page() -> None:
+    rows = tuple(expect("own", backend=backend) for backend in ("compile:sm_80", "compile:sm_90", "interpreter"))
+    different = replace(rows[1], verdict=Verdict.AGREE)
+    assert "| interpreter, compile:sm_80, compile:sm_90 | wrong |" in page([found("same", expected=rows)])
+    assert "| interpreter, compile:sm_80 | wrong |" in page([found("same", expected=(rows[0], different, rows[2]))])
+
+
 def test_only_the_class_defect_is_listed_among_defects() -> None:
     text = page([found("a-defect"), replace(found("a-reading", id="value-cccccccccc"), truth="contract")])
     defects, _, rest = text.partition("## Our own reading")
