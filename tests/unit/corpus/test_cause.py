@@ -100,3 +100,14 @@ def test_an_entry_of_a_known_issue_still_shows_it_where_it_ends_in_another_error
     assert shows("SIGABRT", Verdict.CRASH) and shows("accepted")
     assert not shows("unclear: IndexError in visit") and not shows("SIGSEGV", Verdict.CRASH)
     assert not shows("accepted", subject="own+fault:one")
+
+
+def test_another_assertion_of_one_signature_is_not_what_an_entry_shows() -> None:
+    entry = Corpus(Path(__file__).parents[3] / "corpus").find("sigabrt-89561c16c7")
+    outcome = Outcome(case_digest=entry.case.digest, target=entry.case.target, subject="own", backend="compile:sm_90",
+                      verdict=Verdict.CRASH, signature=entry.signature, evidence=entry.evidence)
+    assert same_finding(outcome, entry)
+    other = outcome.log.replace("SrcBits != DstBits", "SrcBits == DstBits")
+    assert other != outcome.log
+    assert not same_finding(replace(outcome, evidence=replace(entry.evidence, log=other)), entry)
+    assert same_finding(replace(outcome, evidence=replace(entry.evidence, log="")), entry)
