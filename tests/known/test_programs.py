@@ -4,7 +4,9 @@ from typing import Literal
 
 import pytest
 import torch
+import triton.language as tl
 from msgspec.structs import replace
+from triton.language.semantic import TritonSemantic
 
 from tests.known.recorded import rehearsed
 from tests.known.test_issues import entry
@@ -18,6 +20,7 @@ from tridiff.fuzz.known.searched import searches_for_floats, without_searched_na
 from tridiff.fuzz.records import ArraySpec, Case, Content, Outcome, Signature, Verdict
 from tridiff.fuzz.registry import find
 from tridiff.fuzz.target import Limits
+from tridiff.fuzz.workers.failures import normalise
 from tridiff.kernels.codegen.graph import (
     Apply,
     Bucketize,
@@ -241,12 +244,13 @@ def test_folds_of_coordinates_beyond_int32_are_found_and_left_out(
         assert right == (issue.name,) and Attribution(wrong).issues(case, wrong(case)) == ()
 
 
-def told(case: Case, error: str) -> tuple[str, ...]:
-    """What an error of the compiler is taken for; nothing is run."""
+def told(case: Case, error: str, *, relatives_fail: bool = True) -> tuple[str, ...]:
+    """What an error of the compiler is taken for; nothing is run, and every relative fails, or none."""
     failure = wrong(case)
     assert failure.signature is not None
     signature = replace(failure.signature, verdict=Verdict.COMPILE_ERROR, kind=error, where="")
-    return Attribution(wrong).issues(case, replace(failure, verdict=Verdict.COMPILE_ERROR, signature=signature))
+    found = replace(failure, verdict=Verdict.COMPILE_ERROR, signature=signature)
+    return Attribution(lambda relative: wrong(relative, failed=relatives_fail)).issues(case, found)
 
 
 def test_doubles_that_are_stored_as_fp8_do_not_compile_and_other_floats_do() -> None:
@@ -259,6 +263,25 @@ def test_doubles_that_are_stored_as_fp8_do_not_compile_and_other_floats_do() -> 
     assert told(stored("fp64"), "Unsupported rounding mode for conversion.") == ("fp64-to-fp8",)
     assert told(stored("fp32"), "Unsupported rounding mode for conversion.") == ()
     assert told(stored("fp64"), "Unsupported anything else") == ()
+
+
+@pytest.mark.parametrize("op, dtype, one, other, known", [
+    ("relu", "u8", tl.int32, tl.uint8, True), ("relu", "u8", tl.uint8, tl.int32, True),
+    ("relu", "u8", tl.uint8, tl.int64, False), ("relu", "u8", tl.int16, tl.uint8, False),
+    ("relu", "i32", tl.uint8, tl.int32, False), ("abs", "u8", tl.uint8, tl.int32, False)])
+def test_quotients_of_bytes_and_of_relu_of_bytes_are_known_in_either_order(
+        op: str, dtype: str, one: tl.dtype, other: tl.dtype, known: bool) -> None:
+    """uint8 is the one unsigned type of these programs, and relu of it the one int32 beside it."""
+    with pytest.raises(TypeError, match="different signedness") as refusal:
+        TritonSemantic(None).computation_type_impl(one, False, other, False, True)
+    graph = vector(load("in0"), Pointwise(op=op, args=(0,)), Pointwise(op="trunc_divide", args=(0, 1)),
+                   store("out0", X, 2), in0=dtype, out0=dtype)
+    case = Case(target="inductor.programs_pointwise", sizes={"n_in0": 4, "n_out0": 4}, program=graph, arrays=(
+        ArraySpec(name="in0", dtype=dtype, dims=("n_in0",), content=Content()),
+        ArraySpec(name="out0", dtype=dtype, dims=("n_out0",))))
+    error = normalise(str(refusal.value))
+    assert told(case, error, relatives_fail=False) == (("relu-of-narrow-integers",) if known else ())
+    assert told(case, error) == told(case, error.replace("use", "use for bits"), relatives_fail=False) == ()
 
 
 @pytest.mark.parametrize("converted, to, known", [
