@@ -102,7 +102,7 @@ def check_exact_functions_on_every_kind_of_number() -> None:
         info = np.finfo(dtype)
         least, most = info.smallest_subnormal, info.max
         numbers = np.array([0.0, -0.0, 0.5, -0.5, 1.5, -1.5, 2.5, 2.0**22 + 0.5, -7.75, 1e30, info.tiny, least, -least,
-                            most, -most, INF, -INF, NAN], dtype)
+                            most, -most, INF, -INF, NAN, -NAN], dtype)
         other = np.roll(numbers, 5)
         x, y = torch.from_numpy(numbers), torch.from_numpy(other)
         for name, expected in {
@@ -122,7 +122,7 @@ def check_exact_functions_on_every_kind_of_number() -> None:
             assert same.all(), (name, dtype, numbers[~same], got[~same], wanted[~same])
         assert call("isnan", numbers, dtype=dtype).tolist() == x.isnan().tolist()
         assert call("isinf", numbers, dtype=dtype).tolist() == x.isinf().tolist()
-        assert call("signbit", numbers, dtype=dtype)[:-1].tolist() == x.signbit().int().tolist()[:-1]
+        assert call("signbit", numbers, dtype=dtype).tolist() == x.signbit().int().tolist()
     assert call("abs", [-5, -(2**31)], dtype=np.int32).tolist() == [5, -(2**31)]
 
 
