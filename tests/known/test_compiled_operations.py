@@ -4,6 +4,7 @@ import pytest
 import torch
 
 from tridiff.fuzz.inductor.operations import OPERATIONS
+from tridiff.fuzz.known.inductor import ISSUES
 from tridiff.fuzz.known.rehearse import rehearse
 from tridiff.fuzz.records import ArraySpec, Case, Content, Explicit, Verdict
 from tridiff.oracles.dtypes import torch_dtype
@@ -70,3 +71,15 @@ def test_frexp_of_a_subnormal_number_is_known_in_both_parts_and_of_another_numbe
     assert taken(exponents, LEAST, 2) == taken(exponents, LEAST + 1, LEAST + 1) == ()
     doubles = of_operation("frexp_mantissa", ("5e-324",), dtype="fp64")
     assert taken(doubles, 1e-323) == (), "fp64 is not flushed"
+
+
+def test_the_sign_of_an_fp16_nan_is_lost_on_the_device_before_signbit_asks_for_it_and_no_other_sign_is() -> None:
+    nans = ("-nan", "-nan:0x1", "nan", "-2.0")
+    halves = of_operation("signbit", nans, dtype="fp16")
+    assert taken(halves, 0, 0, 0, 1) == ("signbit-of-fp16-nan",)
+    assert taken(halves, 0, 0, 0, 0) == taken(halves, 0, 0, 1, 1) == ()
+    for dtype in ("bf16", "fp32"):
+        assert taken(of_operation("signbit", nans, dtype=dtype), 0, 0, 0, 1) == (), "these keep it on the way"
+    assert taken(of_operation("copysign", ("1.0",), ("-nan",), dtype="fp16"), 1.0) == (), "it is taken from the half"
+    issue, = (one for one in ISSUES if one.name == "signbit-of-fp16-nan")
+    assert issue.shows_on("cuda") and not issue.shows_on("interpreter")

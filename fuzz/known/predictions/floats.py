@@ -223,8 +223,17 @@ def zero_negated_by_subtraction(seen: Wrong) -> dict[str, torch.Tensor]:
 
 def negative_zero_without_sign(seen: Wrong) -> dict[str, torch.Tensor]:
     """x < 0 of an fp64 x instead of its sign bit: false for -0.0 and for every NaN."""
+    x = seen.inputs["a"]
+    return _false(seen, sign_bit(x) & (is_zero(x) | is_nan(x)))
+
+
+def half_nan_without_sign(seen: Wrong) -> dict[str, torch.Tensor]:
+    """False for every negative NaN of fp16: `cvt.f32.f16` makes the one NaN 0x7fffffff of all."""
+    x = seen.inputs["a"]
+    return _false(seen, sign_bit(x) & is_nan(x))
+
+
+def _false(seen: Wrong, signed: torch.Tensor) -> dict[str, torch.Tensor]:
     if "out" not in seen.wrong:
         return {}
-    x = seen.inputs["a"]
-    signed = sign_bit(x) & (is_zero(x) | is_nan(x))
     return {"out": where_it_shows(signed & (seen.actual["out"] == 0), signed)}
