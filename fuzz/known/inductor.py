@@ -107,6 +107,11 @@ ISSUES = (
             "nan-missing-42dd8e6869", "nan-missing-f7b508bcef", "value-36e91420b8", "value-f12dd43b64")),
         match=_operation("floor_divide"), explains=f"{_FLOATS}:floor_of_quotient"),
     KnownIssue(
+        name="truncated-quotient-within-two-steps", stage="inductor", truth="accuracy", where=_here("pointwise"),
+        title="div(a, b, rounding_mode='trunc') cuts off a quotient that may be two steps too small", entries=(),
+        match=_operation("trunc_divide", dtypes=("fp32",)), backends=("cuda",),
+        explains=f"{_FLOATS}:rounded_quotient_cut_off"),
+    KnownIssue(
         name="remainder-of-a-rounded-quotient", title="remainder subtracts the truncated rounded quotient",
         stage="llvm", truth="accuracy", where=_here("pointwise"), entries=("inductor.pointwise/value-1ebca97cc2",),
         match=_operation("remainder"), kinds=("value", "nan_missing", "inf"), backends=("cuda",),

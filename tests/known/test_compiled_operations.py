@@ -62,6 +62,19 @@ def test_the_rest_of_a_rounded_quotient_is_known_and_another_rest_is_not(
     assert taken(case, given) == ("remainder-of-a-rounded-quotient",)
 
 
+@pytest.mark.parametrize("results, known", [
+    ((0.0, -1.0, 16777216.0, INFINITY, 0.0), True), ((0.0, -0.0, 16777214.0, INFINITY, 0.0), True),
+    ((0.0, -1.0, 16777213.0, INFINITY, 0.0), False), ((2.0, -1.0, 16777216.0, INFINITY, 0.0), False),
+    ((0.0, 0.0, 16777216.0, INFINITY, 0.0), False), ((0.0, -1.0, 16777216.0, 3.4028235e38, 0.0), False),
+    ((0.0, -1.0, 16777216.0, INFINITY, -0.0), False)])
+def test_a_quotient_that_is_cut_off_within_two_steps_is_known_and_one_further_off_is_not(
+        results: tuple[float, ...], known: bool) -> None:
+    a, b = ("33.0", "-33.0", "50331648.0", "1.0", "0.0"), ("33.0", "33.0", "3.0", "0.0", "5.0")
+    found = taken(of_operation("trunc_divide", a, b, dtype="fp32"), *results)
+    assert found == (("truncated-quotient-within-two-steps",) if known else ())
+    assert taken(of_operation("trunc_divide", a, b, dtype="fp64"), *results) == (), "fp64 is divided exactly"
+
+
 def test_frexp_of_a_subnormal_number_is_known_in_both_parts_and_of_another_number_in_none() -> None:
     mantissas = of_operation("frexp_mantissa", ("1e-45", "3.0"), dtype="fp32")
     assert taken(mantissas, 2.0**-148, 0.75) == ("frexp-of-subnormals",)

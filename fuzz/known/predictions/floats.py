@@ -146,6 +146,15 @@ def floor_of_quotient(seen: Wrong) -> Masks:
     return {"out": _any(actual, [one.floor() for one in possible], alike)}
 
 
+def rounded_quotient_cut_off(seen: Wrong) -> Masks:
+    """trunc(a / b) of an fp32 quotient within two steps, of the sign that it has; infinities and NaN are exact."""
+    if "out" not in seen.wrong:
+        return {}
+    quotient, actual = seen.inputs["a"] / seen.inputs["b"], seen.actual["out"]
+    near = _any(actual, [one.trunc() for one in around(quotient, steps=2)])
+    return {"out": near & quotient.isfinite() & (sign_bit(actual) == sign_bit(quotient))}
+
+
 def _flushed(x: torch.Tensor) -> torch.Tensor:
     return torch.where(is_subnormal(x), torch.copysign(torch.zeros_like(x), x), x)
 
