@@ -365,8 +365,9 @@ ISSUES = (
                title="an integer of sizes is of 64 bits, and so is what is computed of it and of a tensor of 32"),
     _rewritten("relu-of-narrow-integers", _swapped(("relu",), "abs", _is_narrow), "pointwise/value-f785b82283",
                title="relu of narrow integers is int32, and so is what is computed of it",
-               errors=tuple(f"*Cannot use /, #, or % with triton.language.{one} and triton.language.{other} *"
-                            for one, other in (("int32", "uint8"), ("uint8", "int32")))),
+               errors=("Loop-carried variable * has initial type <*, uint8> but is re-assigned to <*, int32>*",
+                       *(f"*Cannot use /, #, or % with triton.language.{one} and triton.language.{other} *"
+                         for one, other in (("int32", "uint8"), ("uint8", "int32"))))),
     _rewritten("remainder-of-a-rounded-quotient", _swapped(("remainder",), "fmod"), "mixed/value-56d3f9d222",
                truth="accuracy", stage="llvm", title="remainder subtracts the truncated rounded quotient"),
     _rewritten("negation-by-subtraction", _negated, upstream=("triton#10270",), stage="front-end",

@@ -10,7 +10,7 @@ from triton.language.semantic import TritonSemantic
 
 from tests.known.recorded import rehearsed
 from tests.known.test_issues import entry
-from tests.unit.graphs.graphs import X, cast, load, num, store, vector
+from tests.unit.graphs.graphs import X, at, cast, load, matrix, num, store, vector
 from tridiff.fuzz.kinds.graphs import by_torch
 from tridiff.fuzz.known import Attribution, KnownIssue
 from tridiff.fuzz.known.draws import draw_cases
@@ -282,6 +282,22 @@ def test_quotients_of_bytes_and_of_relu_of_bytes_are_known_in_either_order(
     error = normalise(str(refusal.value))
     assert told(case, error, relatives_fail=False) == (("relu-of-narrow-integers",) if known else ())
     assert told(case, error) == told(case, error.replace("use", "use for bits"), relatives_fail=False) == ()
+
+
+@pytest.mark.parametrize("op, was, becomes, known", [
+    ("relu", "uint8", "int32", True), ("relu", "int32", "uint8", False), ("relu", "uint8", "fp32", False),
+    ("abs", "uint8", "int32", False)])
+def test_a_looped_fold_of_relu_of_bytes_does_not_compile(op: str, was: str, becomes: str, known: bool) -> None:
+    """As Triton 3.6.0 and 3.9.0 say of the largest, smallest, sum, product and place of it, which torch 2.13 writes."""
+    graph = matrix(load("in0", at(3)), Pointwise(op=op, args=(0,)), Reduce(kind="max", args=(1,)), store("out0", X, 2),
+                   rows=2, columns=3, in0=("u8", 6), out0=("u8", 2))
+    case = Case(target="inductor.programs_reduction", sizes={"n_in0": 6, "n_out0": 2}, program=graph, arrays=(
+        ArraySpec(name="in0", dtype="u8", dims=("n_in0",), content=Content()),
+        ArraySpec(name="out0", dtype="u8", dims=("n_out0",))))
+    error = (f"Loop-carried variable _tmp4 has initial type <['N', 'N'], {was}> but is re-assigned to "
+             f"<['N', 'N'], {becomes}> in loop! P")
+    assert told(case, error, relatives_fail=False) == (("relu-of-narrow-integers",) if known else ())
+    assert told(case, error) == ()
 
 
 @pytest.mark.parametrize("converted, to, known", [
