@@ -335,7 +335,8 @@ ISSUES = (
     _rewritten("float-floor-divide", _swapped(("floor_divide",), "add"), "mixed/value-ee38be2017",
                upstream=("pytorch#197895", "pytorch#188048"), title="floor(a / b) rounds the quotient first"),
     _erring("index-of-an-extremum-as-a-float", has(_folds_an_index), "reduction/loop-carried-variable--t-9812ae584a",
-            errors=("Loop-carried variable * has initial type <*, int64> but is re-assigned to <*, fp32>*",),
+            errors=tuple(f"Loop-carried variable * has initial type <*, int64> but is re-assigned to <*, {searched}>*"
+                         for searched in ("fp32", "fp64")),
             title="the index that argmin or argmax gives becomes a float where it is reduced again"),
     _rewritten("truncated-quotient-within-two-steps", _swapped(("trunc_divide",), "add", _is_single),
                "pointwise/value-2ac289db77", truth="accuracy",

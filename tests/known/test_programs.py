@@ -379,7 +379,9 @@ def test_an_index_of_an_extremum_is_known_where_it_is_folded_again() -> None:
     issue, = (one for one in ISSUES if one.name == "index-of-an-extremum-as-a-float")
     assert issue.concerns(found.case, "inductor") and issue.tells(found.signature)
     kind = found.signature.kind
+    assert issue.tells(replace(found.signature, kind=kind.replace("fp32", "fp64"))), "where doubles are searched"
     assert not issue.tells(replace(found.signature, kind=kind.replace("fp32", "int32")))
+    assert not issue.tells(replace(found.signature, kind=kind.replace("int64", "int32")))
     assert isinstance(found.case.program, Graph)
     loaded = replace(found.case.program, nodes=tuple(
         one if place != 2 else replace(one, args=(0,)) for place, one in enumerate(found.case.program.nodes)))
