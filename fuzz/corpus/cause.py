@@ -102,7 +102,7 @@ def same_finding(outcome: Outcome, entry: CorpusEntry) -> bool:
     issue = issue_of_entry(entry.case.target, entry.id)
     told = any(one.name == issue and not one.kinds and one.shows_on(outcome.backend) and one.tells(outcome.signature)
                for one in issues_of(entry.case, outcome.subject))
-    if told or (issue != "" and issue in outcome.explained_by):
+    if told or (issue != "" and issue in (*outcome.explained_by, *outcome.explained_too)):
         return True
     ways = {(one.verdict, one.kind) for one in entry.expected
             if one.verdict.failed and one.kind and one.subject == outcome.subject}

@@ -5,6 +5,7 @@ well. It may launch the case again. What it yields ends the case, unless known i
 that is set aside, and the check goes on behind it.
 """
 
+import itertools
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field
 from typing import Protocol
@@ -23,7 +24,7 @@ class Found:
     """What speaks against a case.
 
     kind, where: of the signature; both are empty where the verdict is NOT_CHECKED. explained_by: names of the known
-    issues that predict every wrong element of the launch as it is.
+    issues that predict every wrong element of the launch as it is. explained_too: others, each of which does so alone.
     """
 
     reason: str
@@ -34,6 +35,7 @@ class Found:
     failing_rows: tuple[int, ...] = ()
     evidence: Evidence | None = None
     explained_by: tuple[str, ...] = ()
+    explained_too: tuple[str, ...] = ()
 
 
 class Trial(Protocol):
@@ -65,8 +67,8 @@ class Trial(Protocol):
         arrays behind the launch, and a line if the compiler did not use the options that were asked for."""
         ...
 
-    def explanation(self, judged: Judged, buffers: dict[str, Buffer]) -> tuple[str, ...]:
-        """Names of the known issues that predict every wrong element of a launch; () if there are none."""
+    def explanation(self, judged: Judged, buffers: dict[str, Buffer]) -> tuple[tuple[str, ...], ...]:
+        """Names of the known issues that predict every wrong element of a launch, as `explained_launch` gives them."""
         ...
 
     def judging_done(self) -> None:
@@ -79,6 +81,7 @@ Check = Callable[[Trial], Iterator[Found]]
 
 def found_in(trial: Trial, judged: Judged, buffers: dict[str, Buffer]) -> Found:
     """The wrong outputs of a launch, with the known issues that explain them."""
-    names = trial.explanation(judged, buffers) if judged.verdict.failed else ()
+    names, *others = (trial.explanation(judged, buffers) if judged.verdict.failed else ()) or ((),)
     return Found(verdict=judged.verdict, kind=judged.kind, where=judged.where, reason=judged.reason, rows=judged.rows,
-                 failing_rows=judged.failing_rows, evidence=judged.evidence, explained_by=names)
+                 failing_rows=judged.failing_rows, evidence=judged.evidence, explained_by=names,
+                 explained_too=tuple(itertools.chain.from_iterable(others)))

@@ -57,7 +57,9 @@ class Attribution:
 
     Use one per shard; `execute` is asked about relatives only: for a failure at most one more than twice the number of
     its possible issues, and as many again for a relative that fails in another way. shows: whether an issue, by its
-    name, fails on this build; where each of several would do alone, it is the first that does.
+    name, fails on this build; where each of several would do alone, it is the first that does. What is predicted by one
+    that does not, or told by its errors, is asked of those that do (as many relatives again): it is one of
+    them if one accounts for it.
     """
 
     def __init__(self, execute: Execute, *, shows: Callable[[str], bool] | None = None) -> None:
@@ -93,16 +95,39 @@ class Attribution:
             return repaired, []
         possible = [one for one in possible if not one.repair]
         told = [one for one in possible if one.tells(signature)]
-        if told:
-            if not any(one.relative for one in told):
-                return (self._likeliest(one.name for one in told),), []
-            return self._controlled(case, told, depth, values)
         explained = [one for one in possible if one.explains and one.name in outcome.explained_by]
-        if explained and {one.name for one in explained} == set(outcome.explained_by):
+        refuted: list[KnownIssue] = []
+        if told:
+            names, refuted = self._controlled(case, told, depth, values)
+            uncontrolled = self._likeliest(one.name for one in told if not one.relative)
+            if uncontrolled and not names:
+                names = (uncontrolled,)
+        elif explained and {one.name for one in explained} == set(outcome.explained_by):
             controlled = [one for one in explained if one.relative]
             passes = not controlled or self._passes(case, controlled, depth, values)
-            return (outcome.explained_by, []) if passes else ((), controlled)
-        return self._controlled(case, [one for one in possible if not one.explains], depth, values)
+            names, refuted = (outcome.explained_by, []) if passes else ((), controlled)
+        else:
+            return self._controlled(case, [one for one in possible if not one.explains], depth, values)
+        absent = {one.name for one in possible if one.name in names and not self._likely(one)}
+        if absent:
+            live = [one for one in possible if one.name not in absent and self._likely(one)]
+            names = self._instead(absent, case, outcome, signature, live, depth, values) or names
+        return names, refuted
+
+    def _instead(self, absent: set[str], case: Case, outcome: Outcome, signature: Signature, live: list[KnownIssue],
+                 depth: int, values: bool) -> tuple[str, ...]:
+        """Of issues that fail on this build, those to which a failure belongs that seemed one of `absent`, which do
+        not: one that predicts it or is told by it as well, else those without whose pattern nothing is left, of the
+        absent ones neither. () if the failure is theirs."""
+        outer, self._left_out = self._left_out, self._left_out | absent
+        try:
+            for one in live:
+                if (one.name in outcome.explained_too or one.tells(signature)) and (
+                        not one.relative or self._passes(case, [one], depth, values)):
+                    return (one.name,)
+            return self._controlled(case, [one for one in live if not one.explains], depth, values)[0]
+        finally:
+            self._left_out = outer
 
     def _controlled(self, case: Case, possible: list[KnownIssue], depth: int,
                     values: bool) -> tuple[tuple[str, ...], list[KnownIssue]]:
@@ -158,7 +183,7 @@ class Attribution:
                     outcome = self._execute(relative)
                 # What is left of other issues, to the element or by a control of its own, is none of this one.
                 self._fails[key] = not (
-                    outcome.verdict is Verdict.AGREE or outcome.explained_by
+                    outcome.verdict is Verdict.AGREE or self._predicted(outcome)
                     or (not values and outcome.verdict is Verdict.NOT_CHECKED and (
                         outcome.reason == ALL_OPEN or outcome.reason.startswith(NOT_EVALUATED)))
                     or self._belongs_to_others(relative, outcome, rid_of, depth + 1))
@@ -181,6 +206,11 @@ class Attribution:
             return not self._of_a_hang
         return outcome.verdict is Verdict.NOT_CHECKED and outcome.reason != ALL_OPEN and (
             not outcome.reason.startswith(NOT_EVALUATED))
+
+    def _predicted(self, outcome: Outcome) -> bool:
+        """Whether issues predict all that is wrong of a relative, to which something may belong just now."""
+        ways = outcome.explained_by, *((name,) for name in outcome.explained_too)
+        return any(way and self._left_out.isdisjoint(way) for way in ways)
 
     def _belongs_to_others(self, relative: Case, outcome: Outcome, rid_of: list[KnownIssue], depth: int) -> bool:
         signature = outcome.signature

@@ -47,9 +47,9 @@ def _rows(tensor: torch.Tensor, rows: torch.Tensor) -> torch.Tensor:
     return from_bits(to_bits(tensor)[rows], name_of_tensor(tensor))
 
 
-def explaining(seen: Wrong, subject: str) -> tuple[str, ...]:
-    """Names of the issues that together predict every wrong element as it is: one if one does, else all that it takes;
-    () if something remains."""
+def explaining(seen: Wrong, subject: str) -> tuple[tuple[str, ...], ...]:
+    """Names of the issues that together predict every wrong element as it is: each alone that does, else all that it
+    takes; () if something remains."""
     predicted: dict[str, dict[str, torch.Tensor]] = {}
     # What a control has to confirm comes last.
     for issue in sorted(issues_of(seen.case, subject), key=lambda one: one.relative is not None):
@@ -71,9 +71,9 @@ def explaining(seen: Wrong, subject: str) -> tuple[str, ...]:
             total += int(remaining.sum())
         return total
 
-    for name in predicted:
-        if left((name,)) == 0:
-            return (name,)
+    alone = tuple((name,) for name in predicted if left((name,)) == 0)
+    if alone:
+        return alone
     if not predicted or left(tuple(predicted)):
         return ()
     needed = list(predicted)
@@ -81,12 +81,12 @@ def explaining(seen: Wrong, subject: str) -> tuple[str, ...]:
         without = [one for one in needed if one != name]
         if left(without) == 0:
             needed = without
-    return tuple(needed)
+    return (tuple(needed),)
 
 
 def explained_launch(case: Case, target: Target, subject: str, buffers: Mapping[str, Buffer], expected: Expectations,
-                     judged: Judged) -> tuple[str, ...]:
-    """Names of the issues that predict all wrong elements of all outputs of a launch; () if there are none.
+                     judged: Judged) -> tuple[tuple[str, ...], ...]:
+    """Names of the issues that predict all wrong elements of all outputs of a launch, as `explaining` gives them.
 
     expected: of the case, as `judge_outputs` left it; judged: what that said of this launch.
     """

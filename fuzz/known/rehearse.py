@@ -40,7 +40,8 @@ class Rehearsal:
         judged = judge_outputs(self.case, self.target, dict(self.buffers), self.expected)
         names: tuple[str, ...] = ()
         if judged.verdict.failed:
-            names = explained_launch(self.case, self.target, subject, self.buffers, self.expected, judged)
+            names = next(iter(explained_launch(
+                self.case, self.target, subject, self.buffers, self.expected, judged)), ())
         return judged, names
 
 

@@ -156,6 +156,8 @@ class Outcome(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=T
     seconds: Seconds = Seconds()
     explained_by: tuple[str, ...] = ()
     """Known issues (`fuzz.known`) that predict every wrong element as it is."""
+    explained_too: tuple[str, ...] = ()
+    """Others, each of which does so alone."""
 
     @property
     def log(self) -> str:

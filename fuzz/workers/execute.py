@@ -111,7 +111,7 @@ class Executor:
         """The outcome, with the repairs that it lacks if it is a failure of the plain interpreter."""
         if outcome.subject != PLAIN or not outcome.verdict.failed:
             return outcome
-        return msgspec.structs.replace(outcome, explained_by=self._lacking(attempt))
+        return msgspec.structs.replace(outcome, explained_by=self._lacking(attempt), explained_too=())
 
     def _poison_device(self) -> None:
         """Dirty fresh device memory and every scratch allocation, so that reads of either show."""
@@ -349,7 +349,7 @@ class _Attempt:
                  for name, buffer in self.buffers.items()}
         return again, self._launch(again, self.helper, self.options if options is None else options, schedule)
 
-    def explanation(self, judged: Judged, buffers: dict[str, Buffer]) -> tuple[str, ...]:
+    def explanation(self, judged: Judged, buffers: dict[str, Buffer]) -> tuple[tuple[str, ...], ...]:
         """As `Trial` says."""
         launched = self.case if self.way is None else self.case.under(self.way.options)
         names = explained_launch(launched, self.target, self.subject.name, buffers, self.expected, judged)
@@ -469,7 +469,8 @@ class _Attempt:
     def _found(self, found: Found) -> Outcome:
         signature = self._signature(found.verdict, found.kind, found.where) if found.verdict.failed else None
         return self._outcome(found.verdict, reason=found.reason, signature=signature, rows=found.rows,
-                             failing_rows=found.failing_rows, evidence=found.evidence, explained_by=found.explained_by)
+                             failing_rows=found.failing_rows, evidence=found.evidence, explained_by=found.explained_by,
+                             explained_too=found.explained_too)
 
     def _signature(self, verdict: Verdict, failure_kind: str, where: str) -> Signature:
         return Signature(target=self.target.name, subject=self.subject.name, verdict=verdict, kind=failure_kind,

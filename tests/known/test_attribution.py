@@ -9,7 +9,8 @@ from msgspec.structs import replace
 
 from tridiff.fuzz.corpus.store import Corpus
 from tridiff.fuzz.errors import TridiffError
-from tridiff.fuzz.known import Attribution, KnownIssue, all_issues, attribute
+from tridiff.fuzz.known import Attribution, KnownIssue, all_issues, attribute, explain
+from tridiff.fuzz.known.issue import Wrong
 from tridiff.fuzz.known.rehearse import rehearse
 from tridiff.fuzz.records import ArraySpec, Case, Constant, Content, Iota, Outcome, Signature, Verdict
 from tridiff.fuzz.records.outcome import ALL_OPEN
@@ -45,6 +46,22 @@ def test_one_quotient_for_a_group_of_lanes_is_the_known_issue(form: str, width: 
     wrong = grouped(rehearsal.outputs()["out"], width=width)
     judged, names = rehearsal.judged({"out": wrong}, subject="own")
     assert (judged.verdict, judged.kind, names) == (Verdict.DISAGREE, "value", ("signed-floordiv-ramp",))
+
+
+def test_every_issue_is_told_that_predicts_all_alone(monkeypatch: pytest.MonkeyPatch) -> None:
+    issue = next(one for one in all_issues() if one.name == "signed-floordiv-ramp")
+    beside = changed(issue, name="beside"), changed(issue, name="nothing", explains=f"{__name__}:nothing")
+    monkeypatch.setattr(explain, "issues_of", lambda case, subject: (issue, *beside))
+    rehearsal = rehearse(ramp())
+    wrong = grouped(rehearsal.outputs()["out"], width=4)
+    rehearsal.judged({"out": wrong}, subject="own")
+    seen = explain.wrong_in(rehearsal.case, rehearsal.target, rehearsal.buffers, rehearsal.expected)
+    assert explain.explaining(seen, "own") == ((issue.name,), ("beside",))
+
+
+def nothing(seen: Wrong) -> dict[str, torch.Tensor]:
+    """No element is predicted."""
+    return {}
 
 
 def test_a_wrong_sign_of_one_class_of_operands_beside_the_known_quotients_is_new() -> None:
@@ -189,6 +206,42 @@ def test_of_issues_each_of_which_would_do_alone_it_is_one_that_fails_on_this_bui
 
     assert Attribution(execute, shows=failing.__contains__).issues(ramp(), outcome(ramp())) == (name,)
     assert Attribution(execute).issues(ramp(), outcome(ramp())) == ("trial",)
+
+
+PREDICTED = changed(LOADED, name="predicted", relative=None, explains="a:prediction")
+
+
+@pytest.mark.parametrize(("live", "left", "names"), [
+    (("trial",), (), ("trial",)), (("trial", "predicted"), (), ("predicted",)), ((), (), ("predicted",)),
+    (("trial",), ("predicted",), ("predicted",)), (("trial",), ("trial",), ("predicted",))])
+def test_what_an_issue_predicts_that_does_not_fail_here_is_one_that_does_if_its_control_passes(
+        monkeypatch: pytest.MonkeyPatch, live: tuple[str, ...], left: tuple[str, ...], names: tuple[str, ...]) -> None:
+    """left: what predicts a failure of the relative. An issue that comes back on this build is news."""
+    monkeypatch.setattr(attribute, "issues_of", lambda case, subject: (PREDICTED, LOADED))
+    attribution = Attribution(lambda one: outcome(one, failed=bool(left), explained=tuple(
+        name for name in left if name != "trial")), shows=live.__contains__)
+    assert attribution.issues(ramp(), outcome(ramp(), explained=("predicted",))) == names
+    assert attribution.controls == (live == ("trial",))
+
+
+@pytest.mark.parametrize(("live", "name"), [(("too",), "too"), (("predicted", "too"), "predicted"), ((), "predicted")])
+def test_of_issues_each_of_which_predicts_all_it_is_one_that_fails_on_this_build(
+        monkeypatch: pytest.MonkeyPatch, live: tuple[str, ...], name: str) -> None:
+    monkeypatch.setattr(attribute, "issues_of", lambda case, subject: (PREDICTED, changed(PREDICTED, name="too")))
+    failed = replace(outcome(ramp(), explained=("predicted",)), explained_too=("too",))
+    assert Attribution(outcome, shows=live.__contains__).issues(ramp(), failed) == (name,)
+    unsaid = replace(failed, explained_too=())
+    assert Attribution(outcome, shows=live.__contains__).issues(ramp(), unsaid) == ("predicted",)
+
+
+@pytest.mark.parametrize(("live", "agrees", "name"), [
+    (("told",), True, "told"), (("trial",), True, "trial"), ((), True, "trial"), (("trial",), False, "told")])
+def test_an_error_that_one_issue_is_told_by_alone_is_that_one_unless_another_one_does_and_fails_here(
+        monkeypatch: pytest.MonkeyPatch, live: tuple[str, ...], agrees: bool, name: str) -> None:
+    told = changed(LOADED, name="told", relative=None, errors=("Cannot bitcast*",))
+    monkeypatch.setattr(attribute, "issues_of", lambda case, subject: (changed(LOADED, errors=("Cannot*",)), told))
+    attribution = Attribution(lambda case: outcome(case, failed=not agrees), shows=live.__contains__)
+    assert attribution.issues(ramp(), outcome(ramp(), kind="Cannot bitcast data-type of size N")) == (name,)
 
 
 def test_of_issues_of_which_two_are_needed_the_third_is_not_told(monkeypatch: pytest.MonkeyPatch) -> None:

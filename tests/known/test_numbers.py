@@ -5,10 +5,11 @@ import pytest
 import torch
 from msgspec.structs import replace
 
+from tridiff.fuzz.known import Attribution
 from tridiff.fuzz.known.numbers import ISSUES
 from tridiff.fuzz.known.rehearse import rehearse
 from tridiff.fuzz.language import cases
-from tridiff.fuzz.records import Case, Content, Explicit
+from tridiff.fuzz.records import Case, Content, Explicit, Outcome, Signature, Verdict
 from tridiff.fuzz.registry import find
 from tridiff.kernels.language.call import Call, Operand
 
@@ -37,6 +38,24 @@ def test_a_number_that_is_its_own_rounding_is_known_in_comparisons_and_the_oppos
     assert rehearsal.outputs()["out0"].flatten().tolist() == [True, False, False]
     assert rehearsal.judged({"out0": torch.tensor([[False, False, False]])}, subject="own")[1] == (KNOWN.name,)
     assert rehearsal.judged({"out0": torch.tensor([[False, True, False]])}, subject="own")[1] == ()
+
+
+@pytest.mark.parametrize(("live", "name"), [
+    ("small-constants-of-bf16-are-zero", "small-constants-of-bf16-are-zero"), (KNOWN.name, KNOWN.name),
+    ("", KNOWN.name)])
+def test_a_small_number_that_equals_no_bf16_is_a_constant_of_zero_where_numbers_are_no_tensors(
+        live: str, name: str) -> None:
+    """In 3.9.0 the number is of bf16, and 0 of it; before, it was of fp32: nothing equals either."""
+    case = _case("operator.eq", "bf16", "1.0e-10", ("1.0e-10", "0.5"))
+    names = rehearse(case).judged({"out0": torch.tensor([[False, False]])}, subject="own")[1]
+    assert names == (KNOWN.name,)
+    signature = Signature(target=case.target, subject="own", verdict=Verdict.DISAGREE, kind="value", where="out0")
+    failed = Outcome(case_digest=case.digest, target=case.target, subject="own", backend="cuda",
+                     verdict=Verdict.DISAGREE, signature=signature, explained_by=names)
+    right = replace(failed, verdict=Verdict.AGREE, signature=None, explained_by=())
+    assert Attribution(lambda one: right, shows=live.__eq__).issues(case, failed) == (name,)
+    wrong = replace(failed, explained_by=())
+    assert Attribution(lambda one: wrong, shows=live.__eq__).issues(case, failed) == (KNOWN.name,)
 
 
 @pytest.mark.parametrize("row", ["tl.minimum", "tl.maximum"])

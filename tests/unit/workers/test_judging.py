@@ -154,13 +154,14 @@ def unwritten_first(launch: Launch, number: int) -> None:
 
 @pytest.fixture
 def everything_wrong_is_known(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(execute, "explained_launch", lambda *_: ("missing-store",))
+    monkeypatch.setattr(execute, "explained_launch", lambda *_: (("missing-store",), ("lost-store",)))
 
 
 @pytest.mark.usefixtures("everything_wrong_is_known")
 def test_elements_that_a_known_issue_leaves_unwritten_are_no_second_finding() -> None:
     outcome = judge(case("1", "2", "3", repeats=2), unwritten_first)
-    assert shown(outcome) == ("unwritten", "out") and outcome.explained_by == ("missing-store",)
+    assert shown(outcome) == ("unwritten", "out")
+    assert (outcome.explained_by, outcome.explained_too) == (("missing-store",), ("lost-store",))
 
 
 @pytest.mark.usefixtures("everything_wrong_is_known")
