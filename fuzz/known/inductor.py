@@ -97,8 +97,7 @@ ISSUES = (
         name="product-with-zero-folded", title="x * 0 and 0 / x are the constant 0", upstream=("pytorch#186281",),
         stage="inductor", truth="defect", where=_here("folding"),
         entries=tuple(f"inductor.folding/{one}" for one in (
-            "nan-missing-4baef3e3ef", "nan-missing-d0a7e1b927", "zero-sign-3fb605b64d", "zero-sign-9c31fdf535",
-            "zero-sign-a2d4e191f7")),
+            "nan-missing-4baef3e3ef", "zero-sign-3fb605b64d", "zero-sign-9c31fdf535")),
         match=_operation("times_zero", "zero_by"), explains=f"{_FLOATS}:folded_to_zero"),
     KnownIssue(
         name="float-floor-divide", title="floor(a / b) rounds the quotient first",
