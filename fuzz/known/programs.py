@@ -5,6 +5,7 @@ the control is the same program with a near relative of the node. Where a result
 predicted as well.
 """
 
+import dataclasses
 from collections.abc import Callable
 from math import copysign
 
@@ -15,6 +16,7 @@ from tridiff.fuzz.kinds.graphs.coverage import functions
 from tridiff.fuzz.known.graphs.form import cell_of_a_sum
 from tridiff.fuzz.known.graphs.forms import SINGLE
 from tridiff.fuzz.known.graphs.nodes import below
+from tridiff.fuzz.known.graphs.number_forms import JOINED_CONVERSIONS
 from tridiff.fuzz.known.inductor import DOUBLE_TO_FP8, FP8_TO_DOUBLE, SCANNED_BYTES
 from tridiff.fuzz.known.issue import KnownIssue
 from tridiff.fuzz.known.rewriting import Changes, Form, has, without
@@ -331,7 +333,16 @@ def _is_double(dtype: str) -> bool:
     return dtype == "fp64"
 
 
+_PREDICTED_JOINED = KnownIssue(
+    name="conversions-joined", title="of two conversions to floats torch 2.11 makes one, which does not round twice",
+    upstream=("pytorch#176565",), stage="inductor", truth="defect", where=_WHERE, match=JOINED_CONVERSIONS.has,
+    entries=("inductor.programs_pointwise/value-f785b82283-beside",), instead=JOINED_CONVERSIONS.without,
+    explains="tridiff.fuzz.known.predictions.graphs:conversion_left_out")
+
 ISSUES = (
+    _PREDICTED_JOINED,
+    dataclasses.replace(_PREDICTED_JOINED, match=JOINED_CONVERSIONS.spreads, entries=(), explains="",
+                        relative=JOINED_CONVERSIONS.without),
     _rewritten("float-floor-divide", _swapped(("floor_divide",), "add"), "mixed/value-ee38be2017",
                upstream=("pytorch#197895", "pytorch#188048"), title="floor(a / b) rounds the quotient first"),
     _erring("index-of-an-extremum-as-a-float", has(_folds_an_index), "reduction/loop-carried-variable--t-9812ae584a",

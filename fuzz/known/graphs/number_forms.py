@@ -7,13 +7,13 @@ from collections.abc import Iterator
 from msgspec.structs import replace
 
 from tridiff.fuzz.known.graphs.form import Changes, Form, Result
-from tridiff.fuzz.known.graphs.nodes import equal, text
+from tridiff.fuzz.known.graphs.nodes import conversion, equal, text
 from tridiff.kernels.codegen.domains import Analysis
-from tridiff.kernels.codegen.graph import Cast, Pointwise
+from tridiff.kernels.codegen.graph import Cast, Index, Pointwise, Store
+from tridiff.kernels.pointwise.record import HALVES
 
 _BITS = {f"{kind}{bits}": bits for kind in "iu" for bits in (8, 16, 32, 64)}
-_DIGITS = 11
-"""Of fp16, binary ones."""
+_DIGITS = {"fp16": 11, "bf16": 8, "fp32": 24, "fp64": 53}
 
 
 def _widened_sign(analysis: Analysis, node: Cast) -> Result:
@@ -52,7 +52,7 @@ def _half_of_few_bits(analysis: Analysis, node: Cast) -> Result:
         return None
     mask, masked = sorted(made.args, key=lambda k: not text(analysis, k))
     ones = int(text(analysis, mask) or 0) % 2**bits
-    few = ones.bit_length() - (ones & -ones).bit_length() < _DIGITS
+    few = ones.bit_length() - (ones & -ones).bit_length() < _DIGITS["fp16"]
     return replace(node, arg=masked) if few and ones >= 2**16 else None
 
 
@@ -73,9 +73,44 @@ def _not_infinite(analysis: Analysis, node: Cast) -> Iterator[Changes]:
     yield found
 
 
+def _conversion_left_out(analysis: Analysis, node: Cast | Index) -> Result:
+    """Inductor of torch 2.11 makes one conversion of two to floats of 16 bits or more, whatever is converted first,
+    where nothing else has the value between them (`pointless_convert`, pytorch#176565). The first one rounds."""
+    source = _source(analysis, node)
+    places = set[int]().union(*(analysis.users[k] for k in equal(analysis, node)))
+    users = {analysis.graph.nodes[place] for place in places}
+    if node.dtype not in _DIGITS or not source or _holds(node.dtype, source) or len(users) != 1:
+        return None
+    user = users.pop()
+    joined = isinstance(user, Store) or (isinstance(user, Cast) and not user.bitcast)
+    becomes = conversion(analysis, user)[1] if joined else ""
+    return replace(node, dtype=source) if becomes in _DIGITS and becomes != node.dtype else None
+
+
+def _source(analysis: Analysis, node: Cast | Index) -> str:
+    """The type that a node converts, which of an index is that in which torch computes it; "" if it converts none."""
+    if isinstance(node, Index):
+        return {"int": "i64", "real": "fp64"}.get(analysis.facts.of(node.expr).kind, "")
+    return "" if node.bitcast else analysis.dtype(node.arg)
+
+
+def _holds(dtype: str, source: str) -> bool:
+    """Whether a float has all numbers of another type."""
+    if source in _DIGITS:
+        return source == dtype or (_DIGITS[source] < _DIGITS[dtype] and dtype not in HALVES)
+    return _BITS.get(source, 0) <= _DIGITS[dtype]
+
+
+def _left_out(analysis: Analysis, node: Cast | Index) -> Iterator[Changes]:
+    """What comes of the value as it is."""
+    yield dict.fromkeys(equal(analysis, node), replace(node, dtype=_source(analysis, node)))
+
+
 WIDENED_SIGN = Form(label="signed number made unsigned and wider", kinds=(Cast,), rewritten=_widened_sign,
                     computed=_narrowed)
 SPECIALS_AS_BF16 = Form(label="fp8e5 to bf16", kinds=(Cast,), rewritten=_specials_as_bf16)
 POWER_OF_HALFWORDS = Form(label="power of 16-bit integers", ops=("pow",), rewritten=_power_of_halfwords)
 HALF_OF_FEW_BITS = Form(label="half of an integer of few bits", kinds=(Cast,), rewritten=_half_of_few_bits,
                         computed=_not_infinite)
+JOINED_CONVERSIONS = Form(label="conversion of a rounded value", kinds=(Cast, Index),
+                          rewritten=_conversion_left_out, computed=_left_out)

@@ -48,6 +48,11 @@ def not_infinite(seen: Wrong) -> Masks:
     return _computed(seen, number_forms.HALF_OF_FEW_BITS)
 
 
+def conversion_left_out(seen: Wrong) -> Masks:
+    """What comes of a value that is converted once, not twice."""
+    return _computed(seen, number_forms.JOINED_CONVERSIONS)
+
+
 def choice_of_zero(seen: Wrong) -> Masks:
     """+0.0 for -0.0 where 1.0 was the other choice."""
     return _computed(seen, forms.CHOICE)
