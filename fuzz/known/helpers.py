@@ -77,7 +77,7 @@ ISSUES = (
     KnownIssue(
         name="frexp-exponent-of-nan", title="the exponent of NaN and of infinities is that of ilogb plus one",
         upstream=("pytorch#143790",), stage="inductor", truth="undefined", where=_here("frexp"),
-        entries=("helpers.frexp/value-4141e4f295", "helpers.frexp/value-9a06375167"),
+        entries=("helpers.frexp/value-4141e4f295",),
         match=_is_float, explains=f"{_FREXP}:frexp_exponent"),
     KnownIssue(
         name="frexp-of-subnormals", title="fp32 subnormals are flushed to zero on the way",
@@ -87,7 +87,7 @@ ISSUES = (
     KnownIssue(
         name="frexp-sign-of-zero", title="the mantissa of -0.0 is +0.0", upstream=("pytorch#195007",),
         stage="inductor", truth="defect", where=_here("frexp"),
-        entries=("helpers.frexp/zero-sign-27a6918646", "helpers.frexp/zero-sign-37cb322236"),
+        entries=("helpers.frexp/zero-sign-27a6918646",),
         match=_is_float, explains=f"{_FREXP}:frexp_sign"),
     KnownIssue(
         name="promotion-of-bf16", title="x + 0 turns bf16 into fp32", stage="inductor", truth="contract",
@@ -111,8 +111,7 @@ ISSUES = (
     KnownIssue(
         name="select-of-narrow-values", title="the sum widens to 32 bits before it is cast back bit for bit",
         upstream=("pytorch#175430",), stage="inductor", truth="defect", where=_here("select_one"),
-        entries=tuple(f"helpers.select_one/cannot-bitcast-data-type-{one}" for one in (
-            "0826daf7f6", "0ee493035c", "11cf9a9530", "e22ed3f1e2")),
+        entries=tuple(f"helpers.select_one/cannot-bitcast-data-type-{one}" for one in ("11cf9a9530", "e22ed3f1e2")),
         match=lambda case: _bits(case, "a") < 32, errors=("*Cannot bitcast data-type of size*",)),
     KnownIssue(
         name="lookback-with-64-bit-index", title="the 32-bit look-back does not compile with an int64 index",

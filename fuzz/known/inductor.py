@@ -134,7 +134,7 @@ ISSUES = (
     KnownIssue(
         name="frexp-sign-of-zero", title="the mantissa of -0.0 is +0.0", upstream=("pytorch#195007",),
         stage="inductor", truth="defect", where=_here("pointwise"),
-        entries=("inductor.pointwise/zero-sign-9389e6f979", "inductor.pointwise/zero-sign-9453b43c4c"),
+        entries=("inductor.pointwise/zero-sign-9389e6f979",),
         match=_operation("frexp_mantissa"), explains=f"{_FLOATS}:compiled_frexp_sign"),
     KnownIssue(
         name="round-to-decimals", title="round to decimals multiplies by 10^-2", stage="inductor", truth="accuracy",
