@@ -96,7 +96,10 @@ def _like(node: Node) -> str:
 
 
 def _call(node: Node) -> str:
-    return f"{choice(node, 'function', FUNCTIONS)}({', '.join(expressions(node.parts))})"
+    function = choice(node, "function", FUNCTIONS)
+    # 3.6.0 has it under this name alone.
+    written = "tl.core.to_tensor" if function == "tl.to_tensor" else function
+    return f"{written}({', '.join(expressions(node.parts))})"
 
 
 def _fold(node: Node) -> str:

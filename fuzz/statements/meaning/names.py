@@ -247,7 +247,7 @@ def namespace(run: Run) -> dict[str, Any]:
 
     tl = SimpleNamespace(
         constexpr=SimpleNamespace, tensor=Value, arange=arange, full=full, where=where,
-        zeros=lambda shape, to: full(shape, 0, to), to_tensor=to_tensor,
+        zeros=lambda shape, to: full(shape, 0, to),
         program_id=lambda axis: run.constant(run.program if axis == 0 else 0, "i32"),
         load=lambda pointer, mask=None, other=None: memory.load(run, pointer, mask, other),
         store=lambda pointer, value, mask=None: memory.store(run, pointer, value, mask),
@@ -262,7 +262,7 @@ def namespace(run: Run) -> dict[str, Any]:
         cdiv=lambda a, b: (a + b - 1) // b, condition=lambda condition, disable_licm=False: condition,
         **{spelled.removeprefix("tl."): TypeName(name) for name, spelled in TRITON_NAMES.items()})
     tl.constexpr = lambda value: value
-    tl.core = SimpleNamespace(_aggregate=_aggregate)
+    tl.core = SimpleNamespace(_aggregate=_aggregate, to_tensor=to_tensor)
     triton = SimpleNamespace(jit=_decorated, constexpr_function=_decorated)
     return {"tl": tl, "triton": triton, "_run": statements, "range": statements.loop, "print": tl.device_print,
             "NamedTuple": NamedTuple, "min": extremum("min"), "max": extremum("max")}
