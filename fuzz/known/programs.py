@@ -13,12 +13,13 @@ import numpy as np
 from msgspec.structs import replace
 
 from tridiff.fuzz.kinds.graphs.coverage import functions
+from tridiff.fuzz.known.coordinates import keeps_coordinates, with_tensors_of_coordinates
 from tridiff.fuzz.known.graphs.form import cell_of_a_sum
 from tridiff.fuzz.known.graphs.forms import SINGLE
 from tridiff.fuzz.known.graphs.nodes import below
 from tridiff.fuzz.known.graphs.number_forms import JOINED_CONVERSIONS
 from tridiff.fuzz.known.inductor import DOUBLE_TO_FP8, FP8_TO_DOUBLE, SCANNED_BYTES
-from tridiff.fuzz.known.issue import KnownIssue
+from tridiff.fuzz.known.issue import ASTRAY, KnownIssue
 from tridiff.fuzz.known.rewriting import Changes, Form, has, without
 from tridiff.fuzz.known.searched import (
     float_boundaries,
@@ -372,7 +373,12 @@ ISSUES = (
     _rewritten("index-in-int32", beyond_int32, "indexing/value-3a48591f58", "reduction/value-ef23b60f50",
                upstream=("pytorch#175966",),
                title="integers of coordinates are computed in int32",
-               errors=("*Scalar * is out of range for type int32*",)),
+               errors=("*Scalar * is out of range for type int32*", "out_of_bounds", *ASTRAY)),
+    KnownIssue(
+        name="coordinates-neither-wrap-nor-round", stage="inductor", truth="defect", where=_WHERE,
+        title="conversions of coordinates and what is computed behind them neither wrap nor round",
+        entries=("inductor.programs_indexing/value-3a48591f58-beside",), match=keeps_coordinates,
+        relative=with_tensors_of_coordinates, errors=("*Scalar * is out of range for type int32*",)),
     _rewritten("sizes-are-of-64-bits", _of_sizes, "pointwise/value-9aa033e008",
                title="an integer of sizes is of 64 bits, and so is what is computed of it and of a tensor of 32"),
     _rewritten("relu-of-narrow-integers", _swapped(("relu",), "abs", _is_narrow), "pointwise/value-f785b82283",

@@ -11,58 +11,64 @@ from math import log2
 
 from msgspec.structs import replace
 
+from tridiff.fuzz.known.coordinates import INT32, Carried, carried_on, function, interval, within, without_doubles
 from tridiff.fuzz.known.rewriting import Changes
-from tridiff.kernels.codegen.domains import Analysis, expression
-from tridiff.kernels.codegen.graph import Apply, Cast, Constant, Expr, Index, Load, Node, Num, Pointwise, Reduce, Store
+from tridiff.kernels.codegen.domains import Analysis, expression, indirect
+from tridiff.kernels.codegen.graph import Apply, Cast, Expr, Index, Node, Num, Pointwise, Reduce
 from tridiff.kernels.codegen.ranges import IllegalExpression, symbols
 
-INT32 = (-(2**31), 2**31 - 1)
-_CARRIED_ON = {"add": "add", "mul": "mul", "neg": "neg", "minimum": "min", "maximum": "max"}
-"""Operations on integers that go on an index expression, as functions of one."""
 _AS_WIDE = ("add", "sub", "neg", "abs", "minimum", "maximum", "bitwise_and", "bitwise_or", "bitwise_xor", "bitwise_not",
             "where")
 """Operations whose result is at most twice their largest operand."""
-_TENSORS = {1: "bitwise_not", 2: "bitwise_xor"}
+_COMPUTED = ("add", "sub", "mul", "mul_add", "neg", "abs", "minimum", "maximum")
+"""Operations that go on an index expression."""
+_OF_NUMBERS = ("add", "mul", "min", "max", "ceildiv")
+"""Functions that go on beside a number of any size."""
+_TENSORS = {1: "bitwise_not", 2: "bitwise_xor", 3: "bitwise_xor"}
 """Operations that do not, by their operands."""
 
 
 def beyond_int32(analysis: Analysis, position: int, node: Node) -> Changes:
     """The node without what may leave int32: of an expression the first operand of that, and an operation that is
     computed on tensors."""
+    carried = carried_on(analysis.graph)
     expr = expression(node)
     if expr is not None:
-        narrow = _narrowed(analysis, expr)
+        narrow = _narrowed(analysis, carried, expr)
         if narrow == expr:
             return {}
         return {position: replace(node, expr=narrow) if isinstance(node, Index) else replace(node, index=narrow)}
     if not isinstance(node, Pointwise | Reduce) or analysis.dtype(position) != "i64":
         return {}
-    found = _carried_on(analysis, position)
-    if (found is None or not _leaves(analysis, found)) and (_largest(analysis, position) or 0) <= INT32[1]:
+    left = position in carried.moving and not all(
+        within(carried.ranges[k], INT32) for k in (position, *node.args))
+    if not left and (_largest(analysis, carried, position) or 0) <= INT32[1]:
         return {}
     if isinstance(node, Reduce):
         return {position: replace(node, kind="max")} if node.kind in ("sum", "prod") else {}
-    return {position: replace(node, op=_TENSORS[len(node.args)])} if node.op in (*_CARRIED_ON, "sub") else {}
+    computed = {position: replace(node, op=_TENSORS[len(node.args)], args=node.args[:2])}
+    return computed if function(node) in _COMPUTED else {}
 
 
-def _largest(analysis: Analysis, position: int) -> float | None:
+def _largest(analysis: Analysis, carried: Carried, position: int) -> float | None:
     """The largest absolute value of an integer that torch 2.11 computes in int32, as it comes of coordinates and sizes
     alone; None of another."""
     node = analysis.graph.nodes[position]
-    expr = node.expr if isinstance(node, Index) else _carried_on(analysis, position)
-    if expr is not None:
-        named = symbols(expr)
+    if isinstance(node, Index):
+        named = symbols(node.expr)
         try:
-            fact = analysis.facts.of(expr)
+            fact = analysis.facts.of(node.expr)
         except IllegalExpression:
             return None
         alone = named and not any(name[0] == "v" for name in named) and fact.kind == "int"
         return float(max(map(abs, fact.interval))) if alone else None
+    if position in carried.moving and analysis.dtype(position) == "i64":
+        return float(max(map(abs, carried.ranges[position])))
     if isinstance(node, Cast):
-        return None if node.bitcast else _largest(analysis, node.arg)
+        return None if node.bitcast else _largest(analysis, carried, node.arg)
     if not isinstance(node, Pointwise | Reduce) or analysis.dtype(position) not in ("i32", "i64"):
         return None
-    args = [_largest(analysis, one) for one in node.args[getattr(node, "op", "") == "where":]]
+    args = [_largest(analysis, carried, one) for one in node.args[getattr(node, "op", "") == "where":]]
     known = [one for one in args if one is not None]
     if len(known) < len(args):
         return None
@@ -75,23 +81,17 @@ def _largest(analysis: Analysis, position: int) -> float | None:
     return 2 * max(known) if node.op in _AS_WIDE else None
 
 
-def _leaves(analysis: Analysis, expr: Expr) -> bool:
-    """Whether an integer of coordinates may be beyond int32. One that was a double in between is a tensor."""
-    named = symbols(expr)
-    if not named & set(analysis.axes) or any(name[0] == "v" for name in named):
+def _leaves(analysis: Analysis, carried: Carried, expr: Expr) -> bool:
+    """Whether an integer of coordinates may be beyond int32, or is one of a number that is. One that was a double in
+    between is a tensor, and so is what was loaded."""
+    read = indirect(expr)
+    if not (symbols(expr) & set(analysis.axes) or read & carried.moving) or not read <= carried.ranges.keys():
         return False
-    try:
-        fact = analysis.facts.of(expr)
-    except IllegalExpression:
+    if not without_doubles(analysis, expr):
         return False
-    if fact.kind != "int" or (INT32[0] <= fact.interval[0] and fact.interval[1] <= INT32[1]):
-        return False
-    return _without_doubles(analysis, expr)
-
-
-def _without_doubles(analysis: Analysis, expr: Expr) -> bool:
-    within = expr.args if isinstance(expr, Apply) else ()
-    return analysis.facts.of(expr).kind != "real" and all(_without_doubles(analysis, one) for one in within)
+    beyond = isinstance(expr, Apply) and expr.function in _OF_NUMBERS and any(
+        isinstance(one, Num) and not within((one.value, one.value), INT32) for one in expr.args)
+    return beyond or not within(interval(analysis, expr, carried.ranges), INT32)
 
 
 def _numbers(expr: Apply) -> tuple[Expr, ...]:
@@ -99,26 +99,10 @@ def _numbers(expr: Apply) -> tuple[Expr, ...]:
     return expr.args[expr.function == "where":]
 
 
-def _narrowed(analysis: Analysis, expr: Expr) -> Expr:
+def _narrowed(analysis: Analysis, carried: Carried, expr: Expr) -> Expr:
     if not isinstance(expr, Apply):
         return expr
-    smaller = replace(expr, args=tuple(_narrowed(analysis, one) for one in expr.args))
-    while isinstance(smaller, Apply) and _leaves(analysis, smaller):
+    smaller = replace(expr, args=tuple(_narrowed(analysis, carried, one) for one in expr.args))
+    while isinstance(smaller, Apply) and _leaves(analysis, carried, smaller):
         smaller = next(one for one in _numbers(smaller) if not isinstance(one, Num))
     return smaller
-
-
-def _carried_on(analysis: Analysis, position: int) -> Expr | None:
-    """A value of 64 bits as an expression of coordinates, if torch.compile takes it for one."""
-    node = analysis.graph.nodes[position]
-    if analysis.dtype(position) != "i64" or isinstance(node, Load | Store):
-        return None
-    if isinstance(node, Constant):
-        return Num(value=int(node.value))
-    if isinstance(node, Index):
-        return node.expr
-    if not isinstance(node, Pointwise) or node.op not in _CARRIED_ON:
-        return None
-    args = [_carried_on(analysis, one) for one in node.args]
-    known = tuple(one for one in args if one is not None)
-    return Apply(function=_CARRIED_ON[node.op], args=known) if len(known) == len(args) else None

@@ -1,0 +1,162 @@
+"""What torch.compile computes of coordinates as one exact expression.
+
+Inductor carries integer arithmetic on `torch.arange` on as an index expression (`IndexPropagation`), through
+conversions to any type: none of them wraps or rounds, nor does what comes after, until an operation that it does not
+carry makes a tensor of it.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from functools import lru_cache
+
+from msgspec.structs import replace
+
+from tridiff.fuzz.kinds.graphs.dead_code import with_operands
+from tridiff.fuzz.kinds.graphs.rebuild import rebuilt
+from tridiff.fuzz.known.graphs.form import analysis_of
+from tridiff.fuzz.known.graphs.nodes import below
+from tridiff.fuzz.records import Case
+from tridiff.kernels.codegen.constants import integer_limits, is_float
+from tridiff.kernels.codegen.domains import Analysis, expression, indirect, value_operands
+from tridiff.kernels.codegen.graph import Apply, Cast, Constant, Expr, Graph, Index, Node, Pointwise
+from tridiff.kernels.codegen.ranges import Facts, IllegalExpression, symbols
+
+Interval = tuple[int, int]
+INT32 = (-(2**31), 2**31 - 1)
+_DIGITS = {"fp8e5": 3, "fp8e4nv": 4, "bf16": 8, "fp16": 11, "fp32": 24, "fp64": 53}
+_ANY = (-(2**64), 2**64)
+
+
+@dataclass(frozen=True)
+class Carried:
+    """ranges: of the values that are carried on, exact integers, by position; moving: those that vary along axes."""
+
+    ranges: dict[int, Interval]
+    moving: frozenset[int]
+
+
+def within(inner: Interval, outer: Interval) -> bool:
+    return outer[0] <= inner[0] and inner[1] <= outer[1]
+
+
+@lru_cache(maxsize=8)
+def carried_on(graph: Graph) -> Carried:
+    """What is carried on of a graph's values."""
+    analysis = analysis_of(graph)
+    ranges: dict[int, Interval] = {}
+    moving: set[int] = set()
+    for position, node in enumerate(graph.nodes):
+        match node:
+            case Constant() if node.dtype != "i1" and not is_float(node.dtype):
+                ranges[position] = (int(node.value),) * 2
+            case Index() if node.dtype != "i1" and indirect(node.expr) <= ranges.keys():
+                if without_doubles(analysis, node.expr):
+                    ranges[position] = interval(analysis, node.expr, ranges)
+                    if symbols(node.expr) & set(analysis.axes) or indirect(node.expr) & moving:
+                        moving.add(position)
+            case Cast() if node.arg in ranges and not node.bitcast and node.dtype != "i1":
+                ranges[position] = ranges[node.arg]
+                moving |= {position} if node.arg in moving else set()
+            case Pointwise() if set(node.args) <= ranges.keys():
+                found = _computed(function(node), [ranges[k] for k in node.args])
+                if found is not None:
+                    ranges[position] = found
+                    moving |= {position} if moving.intersection(node.args) else set()
+    return Carried(ranges, frozenset(moving))
+
+
+def function(node: Pointwise) -> str:
+    """The operation, whichever of Triton's functions it is asked of."""
+    return node.op.partition("_tl")[0].partition("_libdevice")[0]
+
+
+def interval(analysis: Analysis, expr: Expr, ranges: dict[int, Interval]) -> Interval:
+    known = {f"v{k}": ranges[k] for k in indirect(expr) if k in ranges}
+    try:
+        return Facts({**analysis.ranges, **known}).of(expr).interval
+    except IllegalExpression:
+        return _ANY
+
+
+def without_doubles(analysis: Analysis, expr: Expr) -> bool:
+    """Whether an expression is one of integers throughout. What was a double in between is a tensor."""
+    inner = expr.args if isinstance(expr, Apply) else ()
+    try:
+        return analysis.facts.of(expr).kind == "int" and all(without_doubles(analysis, one) for one in inner)
+    except IllegalExpression:
+        return False
+
+
+def _computed(op: str, args: list[Interval]) -> Interval | None:
+    (low, high), *others = args
+    match op, others:
+        case "neg", []:
+            return -high, -low
+        case "abs", []:
+            return (0 if low <= 0 <= high else min(abs(low), abs(high))), max(abs(low), abs(high))
+        case "add", [other]:
+            return low + other[0], high + other[1]
+        case "sub", [other]:
+            return low - other[1], high - other[0]
+        case "mul", [other]:
+            ends = [a * b for a in (low, high) for b in other]
+            return min(ends), max(ends)
+        case "mul_add", [other, (least, most)]:
+            ends = [a * b for a in (low, high) for b in other]
+            return min(ends) + least, max(ends) + most
+        case "minimum", [other]:
+            return min(low, other[0]), min(high, other[1])
+        case "maximum", [other]:
+            return max(low, other[0]), max(high, other[1])
+    return None
+
+
+def _unconverted(analysis: Analysis) -> set[int]:
+    """Values of coordinates whose type does not hold what is carried on for them."""
+    carried = carried_on(analysis.graph)
+    nodes = analysis.graph.nodes
+    read = {k for position in carried.moving for k in value_operands(nodes[position])}
+    read |= {k for node in nodes if (expr := expression(node)) is not None for k in indirect(expr)}
+    return {k for k in carried.moving if _loses(analysis, carried, k, read=k in read)}
+
+
+def _loses(analysis: Analysis, carried: Carried, position: int, *, read: bool) -> bool:
+    dtype, range_ = analysis.dtype(position), carried.ranges[position]
+    node = analysis.graph.nodes[position]
+    if dtype == "i64":
+        return False
+    if not within(range_, INT32):
+        return isinstance(node, Pointwise) or read
+    if not is_float(dtype):
+        return read and not within(range_, integer_limits(dtype))
+    # Nor is there a -0.0.
+    signed = isinstance(node, Pointwise) and node.op in ("mul", "neg") and range_[0] < 0 <= range_[1]
+    return signed or (read and max(map(abs, range_)) > 2 ** _DIGITS[dtype])
+
+
+def keeps_coordinates(case: Case) -> bool:
+    """Whether a conversion of coordinates wraps or rounds, or arithmetic on them in a type narrower than i64."""
+    return isinstance(case.program, Graph) and bool(_unconverted(analysis_of(case.program)))
+
+
+def with_tensors_of_coordinates(case: Case) -> Case | None:
+    """The same program, whose coordinates are tensors before anything is computed of them: `v | v`."""
+    graph = case.program
+    assert isinstance(graph, Graph)
+    analysis = analysis_of(graph)
+    moving = carried_on(graph).moving
+    made = below(analysis, _unconverted(analysis), into_loads=True)
+    nodes: list[Node] = []
+    place: dict[int, int] = {}
+    for position, node in enumerate(graph.nodes):
+        moved = with_operands(node, place.__getitem__)
+        if isinstance(moved, Index) and position in moving and position in made:
+            first = len(nodes)
+            nodes += replace(moved, dtype="i64"), Pointwise(op="bitwise_or", args=(first, first))
+            if moved.dtype != "i64":
+                nodes.append(Cast(arg=first + 1, dtype=moved.dtype))
+        else:
+            nodes.append(moved)
+        place[position] = len(nodes) - 1
+    return rebuilt(case, replace(graph, nodes=tuple(nodes)))

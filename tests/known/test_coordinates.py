@@ -1,0 +1,74 @@
+"""What torch.compile computes of coordinates: integers beyond 32 bits, and conversions that it leaves out."""
+
+import pytest
+
+from tests.known.test_programs import told, wrong
+from tests.unit.graphs.graphs import X, apply, cast, constant, load, num, op, store, vector
+from tridiff.fuzz.known import Attribution, KnownIssue
+from tridiff.fuzz.known.programs import ISSUES
+from tridiff.fuzz.records import ArraySpec, Case, Content
+from tridiff.fuzz.registry import find
+from tridiff.kernels.codegen.graph import Index, Node, Sym
+
+BEYOND, = (one for one in ISSUES if one.name == "index-in-int32")
+EXACT, = (one for one in ISSUES if one.name == "coordinates-neither-wrap-nor-round")
+
+
+def of(*nodes: Node, out: str = "i64") -> Case:
+    """A program over 40 coordinates that stores the last value; in0 is there to be loaded."""
+    graph = vector(*nodes, store("out0", X, len(nodes) - 1), length=40, in0="i64", out0=out)
+    return Case(target="inductor.programs_indexing", program=graph, sizes={"n_in0": 40, "n_out0": 40}, arrays=(
+        ArraySpec(name="in0", dtype="i64", dims=("n_in0",), content=Content()),
+        ArraySpec(name="out0", dtype=out, dims=("n_out0",))))
+
+
+def times(factor: int) -> Index:
+    return Index(expr=apply("mul", X, num(factor)))
+
+
+def is_that_or_new(issue: KnownIssue, case: Case) -> None:
+    """Whether the case has the pattern, and a failure of it is of the issue unless its relative fails as well."""
+    relative = issue.relative(case) if issue.relative is not None and issue.match(case) else None
+    assert relative is not None and find(case.target).draw.valid(relative) and not issue.match(relative)
+    assert Attribution(lambda one: wrong(one, failed=False)).issues(case, wrong(case)) == (issue.name,)
+    assert Attribution(wrong).issues(case, wrong(case)) == ()
+
+
+I32, I64, LARGE = Index(expr=X, dtype="i32"), Index(expr=X), constant(str(2**32), "i64")
+
+
+@pytest.mark.parametrize("nodes", [
+    (I64, LARGE, op("sub", 1, 0)), (I64, LARGE, op("minimum", 0, 1)), (I64, LARGE, op("mul_add", 0, 0, 1)),
+    (I32, cast(0, "i64"), LARGE, op("add", 1, 2)), (times(2**20), Index(expr=apply("mul", Sym(name="v0"), num(2**12)))),
+    (Index(expr=apply("min", X, num(2**40))),), (Index(expr=apply("ceildiv", X, num(2**40))),)])
+def test_a_number_beyond_int32_is_known_beside_coordinates_whatever_is_done_with_it(nodes: tuple[Node, ...]) -> None:
+    is_that_or_new(BEYOND, of(*nodes))
+    assert len(nodes) == 1 or not BEYOND.match(of(load("in0"), *nodes[1:]))
+
+
+@pytest.mark.parametrize("kind", ["out_of_bounds", "illegal_address"])
+def test_an_address_that_left_int32_may_be_out_of_bounds_and_another_one_is_new(kind: str) -> None:
+    case = of(load("in0", apply("python_mod", apply("mul", X, num(2**27)), num(40))))
+    assert told(case, kind, relatives_fail=False) == ("index-in-int32",) and told(case, kind) == ()
+    assert told(of(load("in0")), kind, relatives_fail=False) == ()
+
+
+@pytest.mark.parametrize("nodes, out, lost", [
+    ((times(11), cast(0, "i8"), cast(1, "i64")), "i64", True), ((times(11), cast(0, "i8")), "i8", False),
+    ((times(11), cast(0, "i16"), cast(1, "i64")), "i64", False), ((times(11), cast(0, "i8"), op("abs", 1)), "i8", True),
+    ((I64, cast(0, "u8"), op("neg", 1), cast(2, "i64")), "i64", True), ((I32, op("mul", 0, 0)), "i32", False),
+    ((times(2**20), cast(0, "i32"), op("mul", 1, 1)), "i32", True),
+    ((times(2**20), cast(0, "fp32"), op("mul", 1, 1)), "fp32", True),
+    ((I64, cast(0, "fp32"), op("mul", 1, 1)), "fp32", False),
+    ((I64, cast(0, "fp32"), op("neg", 1), op("mul", 1, 2)), "fp32", True),
+    ((times(11), cast(0, "bf16"), op("add", 1, 1)), "bf16", True),
+    ((times(11), cast(0, "fp16"), op("add", 1, 1)), "fp16", False),
+    ((times(11), op("bitwise_or", 0, 0), cast(1, "i8"), cast(2, "i64")), "i64", False),
+    ((load("in0"), cast(0, "i8"), cast(1, "i64")), "i64", False)])
+def test_coordinates_that_their_type_does_not_hold_are_known_and_made_tensors(
+        nodes: tuple[Node, ...], out: str, lost: bool) -> None:
+    case = of(*nodes, out=out)
+    if lost:
+        is_that_or_new(EXACT, case)
+    else:
+        assert not EXACT.match(case)
