@@ -53,6 +53,8 @@ class Alike(Generic[Thing]):
 
     def first(self, key: str, evidence: Evidence | None, thing: Thing, *, case: Case, subject: str = "") -> Thing:
         """The first thing that is one with this one, itself where there was none before. subject: of the failure."""
+        if evidence is not None and evidence.plainest is not None:
+            case, evidence = evidence.plainest.case, evidence.plainest.evidence
         dtypes = tuple(one.dtype for one in case.arrays)
         beside = {} if evidence is None else {name: (said, dtypes) for name, said in evidence.beside.items()}
         groups = self._found.setdefault(key, [])

@@ -89,6 +89,9 @@ def pattern_of(signature: Signature, case: Case, evidence: Evidence | None, reas
             return Pattern(place=(one.step or "front-end",), shown=(_departed(one.operation),))
         if one.behind:
             return Pattern(place=(signature.subject,), shown=(f"behind {one.behind}",))
+    if evidence is not None and evidence.plainest is not None:
+        plainest = evidence.plainest
+        return pattern_of(replace(plainest.signature, subject=signature.subject), plainest.case, plainest.evidence)
     if signature.verdict is not Verdict.DISAGREE:
         said = _BLOCK.sub("T", _LIST.sub("[]", message(signature.kind)))
         place = (signature.subject, signature.about) if _PYTHON.search(said) else (signature.subject,)

@@ -7,7 +7,7 @@ from typing import Annotated
 import msgspec
 from msgspec import Meta
 
-from tridiff.fuzz.records.case import LaunchOptions
+from tridiff.fuzz.records.case import Case, LaunchOptions
 
 LONGEST_REASON = 2000
 """Characters of an outcome's reason."""
@@ -118,6 +118,17 @@ class Evidence(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=
     """The class of dtypes to which a shrunk case owes that it fails (`fuzz.shrink.dtypes`); "" if others fail too."""
     beside: dict[str, str] = {}
     """What is wrong of neighbours of a shrunk case (`fuzz.shrink.beside`), by what is changed; "" of right ones."""
+    plainest: "Relative | None" = None
+    """What a shrunk case comes to where any wrong value will do (`fuzz.shrink.plainest`); it has `alone` and `beside`
+    then. None where that is the case itself."""
+
+
+class Relative(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
+    """Another case that fails, and how."""
+
+    case: Case
+    signature: Signature
+    evidence: Evidence
 
 
 ALL_OPEN = "the contract leaves every row open"

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Collection, Iterator
 
 import msgspec
 from msgspec.structs import replace
@@ -16,6 +16,10 @@ Run = Callable[[Case], Outcome]
 
 _ASKED = ("i1", "i8", "u8", "i32", "u32", "i64", "u64", "fp8e5", "fp16", "bf16", "fp32", "fp64")
 """One dtype of each class, and the unsigned ones."""
+_PLAIN = ("i32", "i64", "i16", "i8", "u32", "u64", "u16", "u8", "i1", "fp32", "fp64", "fp16", "bf16")
+"""The plainest first."""
+_LOWEST = 4
+"""Bits of the lowest subnormals, and of zero."""
 
 
 def class_of_dtype(name: str) -> str:
@@ -61,14 +65,30 @@ def alone(case: Case, run: Run, valid: Callable[[Case], bool], *, exhausted: Cal
     return class_of_dtype(now) if asked else ""
 
 
-def retyped(case: Case, old: str, new: str) -> Case | None:
-    """The case with another dtype in the place of one; None where a value has none there, or is not listed."""
+def plainness(case: Case) -> tuple[int, ...]:
+    """Of two cases that differ in nothing but dtypes, the smaller has the plainer ones."""
+    return tuple(_PLAIN.index(spec.dtype) if spec.dtype in _PLAIN else len(_PLAIN)
+                 for spec in case.arrays if spec.content is not None)
+
+
+def plainer(case: Case, among: Collection[str]) -> Iterator[Case]:
+    """The same values in plainer dtypes, the plainest first. A lowest subnormal has no value in another float, and a
+    large unsigned number none with a sign: there it is what has the same bits."""
+    for old in sorted({spec.dtype for spec in case.arrays if spec.content is not None} & set(among)):
+        for new in _PLAIN[:_PLAIN.index(old) if old in _PLAIN else None]:
+            found = [retyped(case, old, new, bits=bits) for bits in (False, True) if new in among]
+            yield from (one for place, one in enumerate(found) if one is not None and one not in found[:place])
+
+
+def retyped(case: Case, old: str, new: str, *, bits: bool = False) -> Case | None:
+    """The case with another dtype in the place of one; None where a value has none there, or is not listed. bits:
+    whether what has the same bits will do."""
     arrays = []
     for spec in case.arrays:
         if spec.dtype != old:
             arrays.append(spec)
             continue
-        made = _with_dtype(spec, new)
+        made = _with_dtype(spec, new, bits=bits)
         if made is None:
             return None
         arrays.append(made)
@@ -76,7 +96,7 @@ def retyped(case: Case, old: str, new: str) -> Case | None:
     return replace(case, arrays=tuple(arrays), params=params)
 
 
-def _with_dtype(spec: ArraySpec, dtype: str) -> ArraySpec | None:
+def _with_dtype(spec: ArraySpec, dtype: str, *, bits: bool) -> ArraySpec | None:
     """None where a value of the array is none of the dtype, or is described and not listed."""
     if spec.content is None:
         return replace(spec, dtype=dtype)
@@ -86,7 +106,7 @@ def _with_dtype(spec: ArraySpec, dtype: str) -> ArraySpec | None:
     values = base.values if isinstance(base, Explicit) else (base.value,) if isinstance(base, Constant) else None
     if values is None or spec.content.overrides:
         return None
-    texts = tuple(_text(one, spec.dtype, dtype) for one in values)
+    texts = tuple(_text(one, spec.dtype, dtype, bits=bits) for one in values)
     if not all(texts):
         return None
     content = replace(spec.content, base=Explicit(values=texts) if isinstance(base, Explicit)
@@ -94,9 +114,13 @@ def _with_dtype(spec: ArraySpec, dtype: str) -> ArraySpec | None:
     return replace(spec, dtype=dtype, content=content)
 
 
-def _text(value: str, old: str, new: str) -> str:
+def _text(value: str, old: str, new: str, *, bits: bool) -> str:
     """The same value as text of another dtype; "" if it has none."""
     one, other = dtype_info(old), dtype_info(new)
+    if bits and one.is_float and other.is_float and (lowest := to_bits(value, old) & ~(1 << one.bits - 1)) < _LOWEST:
+        return from_bits(lowest | (value.startswith("-") << other.bits - 1), new)
+    if bits and one.kind == "uint" and other.is_integer and one.bits == other.bits:
+        return from_bits(to_bits(value, old), new)
     if not other.is_float:
         if "nan" in value or "inf" in value or value == "-0.0" or float(value) != int(float(value)):
             return ""

@@ -9,6 +9,7 @@ import time
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 
+import msgspec
 from msgspec.structs import replace
 
 from tridiff.fuzz.content.text import complexity
@@ -23,11 +24,12 @@ from tridiff.fuzz.records import (
     LaunchOptions,
     Layout,
     Outcome,
+    Relative,
     Verdict,
 )
 from tridiff.fuzz.shrink.beside import beside
-from tridiff.fuzz.shrink.dtypes import alone, with_setting
-from tridiff.fuzz.shrink.order import simplicity
+from tridiff.fuzz.shrink.dtypes import alone, plainer, plainness, with_setting
+from tridiff.fuzz.shrink.order import Simplicity, simplicity
 from tridiff.fuzz.shrink.slots import fits, resized, slots, value_at, with_array, with_value
 from tridiff.fuzz.target import Target
 from tridiff.oracles.dtypes import dtype as dtype_info
@@ -44,6 +46,15 @@ RACING_RUNS, RACING_HITS = 8, 2
 would often not show again in the five runs that confirm it."""
 
 MOST_REPEATS = 16
+
+WRONG_VALUES = ("value", "nan_missing", "nan_unexpected", "inf", "zero_sign", "nan_payload")
+"""Kinds of failures that are one where any wrong value will do."""
+
+MOST_ANEW = 3
+"""Values of a case that are all written anew."""
+
+PLAIN_RUNS = 120
+"""Runs at the most, of the search for the plainest relative of a case that is small."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -63,10 +74,13 @@ class _Search:
         self._run, self._max_runs = run, max_runs
         self._deadline = time.monotonic() + seconds
         self._seen: set[str] = set()
+        self._outcomes: dict[str, Outcome] = {}
         # Interpreted programs run one after the other.
         self.racing = (outcome.backend == "cuda" and outcome.verdict is Verdict.DISAGREE
                         and target.run.waiting_programs(case) > 1)
         self.runs = 0
+        self.loose = False
+        """Whether any wrong value will do, and plainer dtypes are simpler."""
 
     @property
     def exhausted(self) -> bool:
@@ -80,20 +94,42 @@ class _Search:
         """Whether the candidate becomes the current case."""
         if self.exhausted:
             return False
-        if not any_order and not simplicity(candidate, self.target) < simplicity(self.case, self.target):
+        if not any_order and not self._rank(candidate) < self._rank(self.case):
             return False
         if candidate.digest in self._seen or not self.target.draw.valid(candidate):
             return False
         self._seen.add(candidate.digest)
-        self.runs += 1
+        outcome = self._outcomes.get(candidate.digest) if self.loose else None
+        if outcome is not None and not self._same(outcome):
+            return False
         try:
-            outcome = self._fails(candidate)
+            outcome = outcome or self._fails(candidate)
         except TridiffError:
             return False
         if outcome is None:
             return False
         self.case, self.outcome = candidate, outcome
         return True
+
+    def _rank(self, case: Case) -> Simplicity:
+        return simplicity(case, self.target, dtypes=plainness(case) if self.loose else ())
+
+    def _same(self, outcome: Outcome) -> bool:
+        """Whether an outcome is that which is looked for."""
+        if self.loose:
+            return outcome.signature is not None and outcome.signature.kind in WRONG_VALUES
+        return outcome.signature == self.outcome.signature
+
+    def loosely(self) -> "_Search":
+        """A search that begins where this one ended, for any wrong value."""
+        most = min(PLAIN_RUNS, self._max_runs)
+        found = _Search(self.case, self.outcome, self.target, self._run, self.inputs, most, 0)
+        found._deadline, found._outcomes, found.loose = self._deadline, self._outcomes, True
+        return found
+
+    def in_plainer_form(self) -> bool:
+        """Whether the case becomes one of another form, which the target says is plainer."""
+        return any(self.accept(one, any_order=True) for one in self.target.shrink.forms(self.case))
 
     def asked(self, candidate: Case) -> Outcome:
         """What becomes of a case that is none of the search."""
@@ -102,10 +138,11 @@ class _Search:
 
     def _fails(self, candidate: Case) -> Outcome | None:
         """An outcome with the signature, if the candidate shows it (often enough, where it may depend on timing)."""
+        self.runs += 1
         runs, hits = (RACING_RUNS, RACING_HITS) if self.racing else (1, 1)
         for left in reversed(range(runs)):
-            outcome = self._run(candidate)
-            hits -= outcome.signature == self.outcome.signature
+            outcome = self._outcomes[candidate.digest] = self._run(candidate)
+            hits -= self._same(outcome)
             if hits == 0:
                 return outcome
             if left < hits:
@@ -203,13 +240,13 @@ def _shrink_sizes(search: _Search) -> bool:
     return changed
 
 
-def _simpler_texts(value: str, dtype: str) -> Iterator[str]:
-    """Candidates for one value, simplest first."""
+def _simpler_texts(value: str, dtype: str, *, loose: bool = False) -> Iterator[str]:
+    """Candidates for one value, simplest first. loose: whether what is no NaN may stand for one."""
     info = dtype_info(dtype)
     yield from ("0", "1", "-1", "2", "-2", "3", "-3")
     if info.kind == "float":
         if "nan" in value:
-            yield "nan"
+            yield from ("-0.0", "inf", "-inf", "nan") if loose else ("nan",)
             return
         yield from ("inf", "-inf", "-0.0")
         number = float(value)
@@ -235,7 +272,7 @@ def _shrink_values(search: _Search) -> bool:
     for slot in slots(search.case):
         value, dtype = value_at(search.case, slot)
         now = complexity(value, dtype)
-        for text in _simpler_texts(value, dtype):
+        for text in _simpler_texts(value, dtype, loose=search.loose):
             if not fits(text, dtype) or complexity(text, dtype) >= now:
                 continue
             if search.accept(with_value(search.case, slot, text)):
@@ -261,6 +298,21 @@ def _shrink_pairs(search: _Search) -> bool:
                 continue
             if search.accept(with_value(with_value(search.case, first, a), second, b)):
                 return True
+    return False
+
+
+def _shrink_rows(search: _Search) -> bool:
+    """Make an axis shorter that needs other values then."""
+    for dim, size in sorted(search.case.sizes.items()):
+        for few in range(1, min(size, 3)):
+            short = resized(search.case, dim, list(range(few)))
+            here = slots(short)
+            for texts in itertools.product(("0", "1"), repeat=len(here)) if len(here) <= MOST_ANEW else ():
+                candidate = short
+                for slot, text in zip(here, texts, strict=True):
+                    candidate = with_value(candidate, slot, text)
+                if search.accept(candidate):
+                    return True
     return False
 
 
@@ -339,6 +391,12 @@ def minimise(case: Case, outcome: Outcome, *, target: Target, run: Run, inputs: 
     _shrink_sizes(search)
     _shrink_contents(search)
     _written_out(search)
+    _to_the_end(search)
+    plainest = _plainest(search) if isinstance(case.program, msgspec.UnsetType) else None
+    return Shrunk(case=search.case, outcome=_told(search, plainest), runs=search.runs)
+
+
+def _to_the_end(search: _Search) -> None:
     progress = True
     while progress and not search.exhausted:
         progress = _shrink_program(search)
@@ -348,11 +406,39 @@ def minimise(case: Case, outcome: Outcome, *, target: Target, run: Run, inputs: 
         if not progress:
             _written_out(search)
             progress = _shrink_pairs(search)
-    return Shrunk(case=search.case, outcome=_told(search), runs=search.runs)
 
 
-def _told(search: _Search) -> Outcome:
-    """The outcome, with the class of dtypes to which the case owes that it fails, and with what is wrong beside it."""
+def _plainest(search: _Search) -> _Search | None:
+    """The search for what the smallest case comes to where any wrong value will do: one fault has a smallest case in
+    every form and class of dtypes, and one for NaN, infinity, a number and an output each. None where that is the case
+    itself. An access astray is a wrong value in a form that makes no address of it."""
+    signature, case = search.outcome.signature, search.case
+    if signature is None or search.racing or search.late:
+        return None
+    found = search.loosely()
+    if signature.kind not in WRONG_VALUES and not found.in_plainer_form():
+        return None
+    progress = True
+    while progress and not found.exhausted:
+        found.in_plainer_form()
+        any(map(found.accept, plainer(found.case, search.target.dtypes)))
+        before = found.case
+        _shrink_pairs(found)
+        _shrink_rows(found)
+        _to_the_end(found)
+        progress = found.case != before
+    search.runs += found.runs
+    return found if found.case != case else None
+
+
+def _told(search: _Search, plainest: _Search | None = None) -> Outcome:
+    """The outcome, with the class of dtypes to which the case owes that it fails, and with what is wrong beside it; or
+    with its plainest relative, which has both then."""
+    if plainest is not None:
+        outcome = _told(plainest)
+        if outcome.evidence is not None and outcome.signature is not None:
+            relative = Relative(case=plainest.case, signature=outcome.signature, evidence=outcome.evidence)
+            return replace(search.outcome, evidence=replace(search.outcome.evidence or Evidence(), plainest=relative))
     evidence = search.outcome.evidence
     if evidence is None:
         return search.outcome

@@ -57,8 +57,8 @@ def values_of(spec: ArraySpec) -> list[tuple[int, int]]:
             return [*seen, _DESCRIBED]
 
 
-def simplicity(case: Case, target: Target) -> Simplicity:
-    """Sort key; of two cases with one signature the smaller is kept."""
+def simplicity(case: Case, target: Target, *, dtypes: tuple[int, ...] = ()) -> Simplicity:
+    """Sort key; of two cases with one signature the smaller is kept. dtypes: how plain they are, where that counts."""
     values = [one for spec in case.arrays for one in values_of(spec)]
     return (
         target.shrink.size(case),
@@ -68,6 +68,7 @@ def simplicity(case: Case, target: Target) -> Simplicity:
         _options(case.options),
         _params(case, target),
         sum(spec.first_row > 0 for spec in case.arrays),
+        dtypes,
         sorted(values, reverse=True),
         values,
     )

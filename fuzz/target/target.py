@@ -174,6 +174,8 @@ class Shrink:
     """Params the shrinker may change, each with its values from simplest on."""
     steps: Callable[[Case], Iterable[Case]] = lambda case: ()
     """Simpler cases to try when shrinking, for cases that carry a program; each by one step, simplest first."""
+    forms: Callable[[Case], Iterable[Case]] = lambda case: ()
+    """The case in plainer forms, of which findings are told apart by another label: for its plainest relative."""
     size: Callable[[Case], tuple[int, ...]] = lambda case: ()
     """What makes a program large, most important first; compared before everything else in `shrink.order`."""
 

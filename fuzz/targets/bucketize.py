@@ -5,9 +5,11 @@ boundaries lie in any order, and a permutation sorts them. `unsorted`: nothing b
 promised. `copies`: up to 2^31 - 1 equal boundaries, of which memory holds one, by stride 0.
 """
 
+from collections.abc import Iterator
 from typing import TYPE_CHECKING, Literal
 
 from hypothesis import strategies as st
+from msgspec.structs import replace
 
 from tridiff.fuzz.records import ArraySpec, Case, Content, Explicit, Permutation, Scalar, Scattered
 from tridiff.fuzz.strategies import (
@@ -92,6 +94,14 @@ def _valid(case: Case) -> bool:
         isinstance(boundaries.base, Explicit) or any(o.seed == sorter.base.seed for o in scattered))
 
 
+def _rows(case: Case) -> Iterator[Case]:
+    """The same search in rows that are sorted as they are, and of what stands for many copies once."""
+    if case.params["form"] in ("sorter", "copies"):
+        yield replace(case, arrays=tuple(spec for spec in case.arrays if spec.name != "sorter"),
+                      params={**{name: value for name, value in case.params.items() if name != "copies"},
+                              "form": "row"})
+
+
 def _launch(launch: "Launch") -> None:
     case, params = launch.case, launch.case.params
     given: dict[str, object] = {}
@@ -151,6 +161,7 @@ TARGET = Target(
         rules=_rules, oracles=_oracles, defined=_defined, canonical=_canonical,
         label=lambda case: f"{dtype_info(case.array('values').dtype).kind} {case.params['form']}"),
     shrink=Shrink(
+        forms=_rows,
         simplest={"right": (False, True), "index_dtype": ("i64", "i32"), "copies": tuple(sorted(set(_COPIES)))}),
     faults=Faults(
         planted=mutants("bucketize", "bucketize_binary_search", "sides_swapped", "last_boundary_skipped",

@@ -5,13 +5,13 @@ kernel, so that the compiler reasons about it, and the divisor is a constant, a 
 result of such a ramp is an address, whose loads the compiler merges where it believes them contiguous.
 """
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from typing import TYPE_CHECKING
 
 from hypothesis import strategies as st
 from msgspec.structs import replace
 
-from tridiff.fuzz.records import ArraySpec, Case, Constant, Content, Iota, Layout, Put
+from tridiff.fuzz.records import ArraySpec, Case, Constant, Content, Explicit, Iota, Layout, Put
 from tridiff.fuzz.strategies import (
     compile_modes,
     contents,
@@ -145,6 +145,17 @@ def _table_reaches(case: Case, start: int, divisor: int) -> bool:
             and case.sizes["slots"] + content.base.start >= reach)
 
 
+def _blocks(case: Case) -> Iterator[Case]:
+    """Of operands that are computed, the first ones loaded: of an address, what it is made of."""
+    if case.params["form"] == "blocks" or not case.sizes["rows"]:
+        return
+    kept = {"a": str(_scalars(case)[0]), "b": str(_scalars(case)[1])}
+    yield replace(case, sizes=dict.fromkeys(_DIMS, 1), params={"form": "blocks"}, arrays=tuple(
+        replace(spec, dims=_DIMS, layout=Layout(), first_row=0,
+                content=Content(base=Explicit(values=(kept[spec.name],))) if spec.name in kept else None)
+        for spec in case.arrays if spec.name != "table"))
+
+
 def _launch(launch: "Launch") -> None:
     if launch.case.params["form"] == "blocks":
         cols = launch.case.sizes["cols"]
@@ -212,6 +223,7 @@ def _target(name: str, *, summary: str, contract: str, subjects: dict[str, str],
             ),
             defined=lambda case: ("tridiff.oracles.by_torch.integer:division_defined", ("a", "b"))),
         shrink=Shrink(
+            forms=_blocks,
             simplest={"block": (1, 2, 4, 8, 16, 32, 64, 128, 256, 512, 1024),
                       "start_kind": ("constexpr", "run_time"),
                       "divisor_kind": ("constexpr", "run_time", "unspecialised", "loaded")}),

@@ -86,6 +86,8 @@ def _valid(case: Case) -> bool:
     scratch, values = case.array("scratch"), case.array("values")
     if values.dtype != value or case.params.get("combine") not in _combines(value) or scratch.content is None:
         return False
+    if scratch.dtype != f"u{min(2 * dtype_info(value).bits, 64)}":
+        return False
     base = scratch.content.base
     zero = isinstance(base, Constant | Explicit) and set(
         base.values if isinstance(base, Explicit) else (base.value,)) == {"0"}

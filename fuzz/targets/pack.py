@@ -1,10 +1,13 @@
 """Value and flag in one word, and back: what the look-back scan publishes."""
 
+from collections.abc import Iterator
 from typing import TYPE_CHECKING
 
 from hypothesis import strategies as st
+from msgspec.structs import replace
 
-from tridiff.fuzz.records import ArraySpec, Case
+from tridiff.fuzz.content.text import from_bits, to_bits
+from tridiff.fuzz.records import ArraySpec, Case, Content, Explicit
 from tridiff.fuzz.strategies import (
     compile_modes,
     contents,
@@ -14,7 +17,7 @@ from tridiff.fuzz.strategies import (
     row_counts,
     strided_layouts,
 )
-from tridiff.fuzz.target import Draw, Faults, Judge, Limits, Reference, Run, Target
+from tridiff.fuzz.target import Draw, Faults, Judge, Limits, Reference, Run, Shrink, Target
 from tridiff.fuzz.targets.tiles import elementwise_blocks, mutants, subjects, triton_type
 from tridiff.oracles.dtypes import dtype as dtype_info
 
@@ -30,20 +33,48 @@ def _unsigned(dtype: str, factor: int = 1) -> str:
     return f"u{dtype_info(dtype).bits * factor}"
 
 
+def _dtypes(helper: str, dtype: str) -> dict[str, str]:
+    """Of every array, by the value's."""
+    if helper == "pack_value_flag":
+        return {"value": dtype, "flag": _unsigned(dtype), "out": _unsigned(dtype, 2)}
+    return {"pack": _unsigned(dtype, 2), "out": dtype if helper == "unpack_value" else _unsigned(dtype)}
+
+
 @st.composite
 def _cases(draw: st.DrawFn, helper: str, limits: Limits) -> Case:
     dtype = draw(dtypes(among=DTYPES))
     cols = draw(lengths(maximum=min(256, limits.elements)))
     rows = draw(row_counts(maximum=min(limits.rows, limits.elements // max(cols, 1))))
-    inputs = {"pack": _unsigned(dtype, 2)}
-    if helper == "pack_value_flag":
-        inputs = {"value": dtype, "flag": _unsigned(dtype)}
-    out = {"pack_value_flag": _unsigned(dtype, 2), "unpack_value": dtype, "unpack_flag": _unsigned(dtype)}[helper]
+    inputs = _dtypes(helper, dtype)
+    out = inputs.pop("out")
     arrays = [ArraySpec(name=name, dtype=of, dims=_DIMS, layout=draw(strided_layouts(dims=_DIMS)),
                         content=draw(contents(dtype=of))) for name, of in inputs.items()]
     arrays.append(ArraySpec(name="out", dtype=out, dims=_DIMS, layout=draw(strided_layouts(dims=_DIMS, output=True))))
     return Case(target=f"helpers.{helper}", sizes={"rows": rows, "cols": cols}, arrays=tuple(arrays),
                 params={"value": dtype}, options=draw(compile_modes()), variants=draw(option_variants()))
+
+
+def _valid(case: Case) -> bool:
+    return _dtypes(case.target.partition(".")[2], str(case.params["value"])) == {
+        spec.name: spec.dtype for spec in case.arrays}
+
+
+def _plain(case: Case) -> Iterator[Case]:
+    """The same bits in words of the plainest width."""
+    dtype, helper = str(case.params["value"]), case.target.partition(".")[2]
+    new = "i32" if dtype_info(dtype).bits == 32 else "i16"
+    for value in ("i32", new) if dtype not in ("i32", new) else ("i32",):
+        made = _dtypes(helper, value)
+        arrays = tuple(_with_bits(spec, made[spec.name]) for spec in case.arrays)
+        yield replace(case, params={"value": value}, arrays=arrays)
+
+
+def _with_bits(spec: ArraySpec, dtype: str) -> ArraySpec:
+    if spec.content is None or not isinstance(spec.content.base, Explicit):
+        return replace(spec, dtype=dtype)
+    most = (1 << dtype_info(dtype).bits) - 1
+    values = tuple(from_bits(to_bits(text, spec.dtype) & most, dtype) for text in spec.content.base.values)
+    return replace(spec, dtype=dtype, content=Content(base=Explicit(values=values)))
 
 
 def _launch(launch: "Launch") -> None:
@@ -69,7 +100,8 @@ def _target(helper: str, summary: str, *faults: str) -> Target:
     return Target(
         name=f"helpers.{helper}", family="helpers", summary=summary, contract="helpers.md §11", dtypes=DTYPES,
         subjects=subjects("lookback", helper),
-        draw=Draw(cases=lambda limits: _cases(helper, limits), params=lambda case: {"value": DTYPES}),
+        draw=Draw(cases=lambda limits: _cases(helper, limits), params=lambda case: {"value": DTYPES},
+                  valid=_valid),
         run=Run(launch=_launch),
         judge=Judge(
             rules=_rules,
@@ -77,6 +109,7 @@ def _target(helper: str, summary: str, *faults: str) -> Target:
                 Reference(source=source, function=f"tridiff.oracles.by_{source}.scan:{helper}", arguments=arguments)
                 for source in ("torch", "numpy")),
             label=lambda case: str(case.params["value"])),
+        shrink=Shrink(forms=_plain),
         faults=Faults(planted=mutants("pack", helper, *faults)))
 
 
