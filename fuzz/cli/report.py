@@ -29,7 +29,7 @@ EXAMPLES = """**Examples**
 
 `tridiff report` : write the page of the newest record again, and say where it is
 
-`tridiff report h200-programs-triton-3.6.0 --html programs.html` : the page of a record below reports, elsewhere
+`tridiff report h200-programs-triton-3.9.0 --html programs.html` : the page of a record below reports, elsewhere
 
 `tridiff report --junit - --reports /tmp/reports` : JUnit XML on stdout
 
