@@ -264,6 +264,8 @@ def test_doubles_that_are_stored_as_fp8_do_not_compile_and_other_floats_do() -> 
     assert told(stored("fp64"), "Unsupported rounding mode for conversion.") == ("fp64-to-fp8",)
     assert told(stored("fp32"), "Unsupported rounding mode for conversion.") == ()
     assert told(stored("fp64"), "Unsupported anything else") == ()
+    assert told(stored("i8"), "AssertionError: cannot cast [ N  N -N") == ("bool-to-fp8",)
+    assert told(stored("i8"), "AssertionError: cannot cast int8") == ()
 
 
 @pytest.mark.parametrize("op, dtype, one, other, known", [

@@ -267,6 +267,10 @@ class _Writer:
         if op == "where" and dtypes[1] in FP8:
             return (f"torch.where({names[0]}, {names[1]}.to(torch.float32), {names[2]}.to(torch.float32))"
                     f".to(torch.{TORCH_NAMES[dtypes[1]]})")
+        if node.op == "mul_add" and dtypes[0] in HALVES and not self._upcast:
+            # Of its product nothing is rounded to a half.
+            names = [self._to(name, dtypes[0], "fp32") for name in names]
+            return self._to(f"({TEMPLATES[op].format(*names)})", "fp32", dtypes[0])
         text = TEMPLATES[op].format(*names)
         return self._to(text, dtypes[0], self._held(dtypes[0])) if own and dtypes[0] in HALVES else text
 

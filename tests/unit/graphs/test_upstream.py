@@ -5,6 +5,7 @@ from pathlib import Path
 
 import pytest
 import torch
+from msgspec.structs import replace
 
 from tests.support.draws import draws
 from tests.support.in_subprocess import Checks
@@ -24,6 +25,7 @@ from tests.unit.graphs.graphs import (
     row_sums_of_a_masked_gather,
     sorted_rows_transposed,
     store,
+    vector,
 )
 from tridiff.fuzz.inductor.programs.draw import torch_programs
 from tridiff.fuzz.inductor.programs.expressible import expressible, suspect
@@ -35,7 +37,7 @@ from tridiff.fuzz.kinds.graphs.swarm import Family
 from tridiff.fuzz.kinds.graphs.validity import valid
 from tridiff.fuzz.records import Case
 from tridiff.fuzz.target import Limits
-from tridiff.kernels.codegen.graph import Index, Load, Real, Scan, Sym
+from tridiff.kernels.codegen.graph import Index, Load, Real, Scan, Schedule, Sym
 from tridiff.kernels.generated import load as generated
 
 CHECKS = Checks(Path(__file__).with_name("checks_upstream.py"))
@@ -70,6 +72,15 @@ def test_an_index_may_name_a_constant(used: str) -> None:
     assert not [name for name in compute.__code__.co_names if re.fullmatch(r"v\d+", name)]
     found = compute(torch.tensor([5, 6, 7, 8]), torch.zeros(4, dtype=torch.int64))[0].tolist()
     assert found == {"load": [7, 7, 7, 7], "index": [2, 3, 4, 5], "store": [0, 0, found[2], 0]}[used]
+
+
+def test_the_product_of_a_product_and_sum_is_not_rounded_to_a_half() -> None:
+    """49 * 49 + 42 is 2444 as fp16, and 2442 if 49 * 49 is one before."""
+    graph = vector(load("in0"), load("in1"), op("mul_add", 0, 0, 1), store("out0", X, 2), length=1,
+                   in0="fp16", in1="fp16", out0="fp16")
+    graph = replace(graph, schedules=(Schedule(upcast=False),))
+    compute = generated(torch_program(graph).text, name="rounded").compute
+    assert compute(*(torch.tensor([one], dtype=torch.float16) for one in (49, 42, 0)))[0].tolist() == [2444]
 
 
 def test_constants_are_rounded_to_their_type_and_whole_ones_stay_whole() -> None:
