@@ -30,10 +30,12 @@ _ANY = (-(2**64), 2**64)
 
 @dataclass(frozen=True)
 class Carried:
-    """ranges: of the values that are carried on, exact integers, by position; moving: those that vary along axes."""
+    """ranges: of the values that are carried on, exact integers, by position; moving: those that vary along axes;
+    symbolic: those and what is computed of sizes that a kernel is told when it is launched."""
 
     ranges: dict[int, Interval]
     moving: frozenset[int]
+    symbolic: frozenset[int]
 
 
 def within(inner: Interval, outer: Interval) -> bool:
@@ -45,25 +47,27 @@ def carried_on(graph: Graph) -> Carried:
     """What is carried on of a graph's values."""
     analysis = analysis_of(graph)
     ranges: dict[int, Interval] = {}
-    moving: set[int] = set()
+    moving, symbolic, axes = set[int](), set[int](), set(analysis.axes)
+    names = axes if all(one.static for one in graph.schedules) else axes | analysis.sizes.keys()
     for position, node in enumerate(graph.nodes):
+        found, read = None, set(value_operands(node))
         match node:
             case Constant() if node.dtype != "i1" and not is_float(node.dtype):
-                ranges[position] = (int(node.value),) * 2
-            case Index() if node.dtype != "i1" and indirect(node.expr) <= ranges.keys():
-                if without_doubles(analysis, node.expr):
-                    ranges[position] = interval(analysis, node.expr, ranges)
-                    if symbols(node.expr) & set(analysis.axes) or indirect(node.expr) & moving:
-                        moving.add(position)
-            case Cast() if node.arg in ranges and not node.bitcast and node.dtype != "i1":
-                ranges[position] = ranges[node.arg]
-                moving |= {position} if node.arg in moving else set()
-            case Pointwise() if set(node.args) <= ranges.keys():
+                found = (int(node.value),) * 2
+            case Index() if node.dtype != "i1":
+                read = indirect(node.expr)
+                if read <= ranges.keys() and without_doubles(analysis, node.expr):
+                    found = interval(analysis, node.expr, ranges)
+            case Cast() if not node.bitcast and node.dtype != "i1":
+                found = ranges.get(node.arg)
+            case Pointwise() if read <= ranges.keys():
                 found = _computed(function(node), [ranges[k] for k in node.args])
-                if found is not None:
-                    ranges[position] = found
-                    moving |= {position} if moving.intersection(node.args) else set()
-    return Carried(ranges, frozenset(moving))
+        if found is not None:
+            ranges[position] = found
+            named = symbols(node.expr) if isinstance(node, Index) else set()
+            moving |= {position} if named & axes or read & moving else set()
+            symbolic |= {position} if named & names or read & symbolic else set()
+    return Carried(ranges, frozenset(moving), frozenset(symbolic))
 
 
 def function(node: Pointwise) -> str:
@@ -113,12 +117,12 @@ def _computed(op: str, args: list[Interval]) -> Interval | None:
 
 
 def _unconverted(analysis: Analysis) -> set[int]:
-    """Values of coordinates whose type does not hold what is carried on for them."""
+    """Values of coordinates and sizes whose type does not hold what is carried on for them."""
     carried = carried_on(analysis.graph)
     nodes = analysis.graph.nodes
-    read = {k for position in carried.moving for k in value_operands(nodes[position])}
+    read = {k for position in carried.symbolic for k in value_operands(nodes[position])}
     read |= {k for node in nodes if (expr := expression(node)) is not None for k in indirect(expr)}
-    return {k for k in carried.moving if _loses(analysis, carried, k, read=k in read)}
+    return {k for k in carried.symbolic if _loses(analysis, carried, k, read=k in read)}
 
 
 def _loses(analysis: Analysis, carried: Carried, position: int, *, read: bool) -> bool:
@@ -136,7 +140,7 @@ def _loses(analysis: Analysis, carried: Carried, position: int, *, read: bool) -
 
 
 def keeps_coordinates(case: Case) -> bool:
-    """Whether a conversion of coordinates wraps or rounds, or arithmetic on them in a type narrower than i64."""
+    """Whether a conversion of coordinates or sizes wraps or rounds, or arithmetic on them in another type than i64."""
     return isinstance(case.program, Graph) and bool(_unconverted(analysis_of(case.program)))
 
 
@@ -145,13 +149,13 @@ def with_tensors_of_coordinates(case: Case) -> Case | None:
     graph = case.program
     assert isinstance(graph, Graph)
     analysis = analysis_of(graph)
-    moving = carried_on(graph).moving
+    symbolic = carried_on(graph).symbolic
     made = below(analysis, _unconverted(analysis), into_loads=True)
     nodes: list[Node] = []
     place: dict[int, int] = {}
     for position, node in enumerate(graph.nodes):
         moved = with_operands(node, place.__getitem__)
-        if isinstance(moved, Index) and position in moving and position in made:
+        if isinstance(moved, Index) and position in symbolic and position in made:
             first = len(nodes)
             nodes += replace(moved, dtype="i64"), Pointwise(op="bitwise_or", args=(first, first))
             if moved.dtype != "i64":

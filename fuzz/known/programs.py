@@ -21,6 +21,7 @@ from tridiff.fuzz.known.graphs.number_forms import JOINED_CONVERSIONS
 from tridiff.fuzz.known.inductor import DOUBLE_TO_FP8, FP8_TO_DOUBLE, SCANNED_BYTES
 from tridiff.fuzz.known.issue import ASTRAY, KnownIssue
 from tridiff.fuzz.known.rewriting import Changes, Form, has, without
+from tridiff.fuzz.known.saturated import computes_with_overflow, without_overflow
 from tridiff.fuzz.known.searched import (
     float_boundaries,
     searches_for_floats,
@@ -32,7 +33,7 @@ from tridiff.fuzz.records import Case
 from tridiff.fuzz.records.corpus_entry import Stage, Truth
 from tridiff.kernels.codegen import points
 from tridiff.kernels.codegen.constants import is_float
-from tridiff.kernels.codegen.domains import Analysis, expression
+from tridiff.kernels.codegen.domains import Analysis, expression, with_expression
 from tridiff.kernels.codegen.graph import (
     Apply,
     Bucketize,
@@ -114,9 +115,10 @@ def _welford(analysis: Analysis, position: int, node: Node) -> Changes:
 
 
 def _rounded(analysis: Analysis, position: int, node: Node) -> Changes:
-    if not isinstance(node, Index) or "round_decimal" not in functions(node.expr):
+    expr = expression(node)
+    if expr is None or "round_decimal" not in functions(expr):
         return {}
-    return {position: replace(node, expr=_without_rounding(analysis, node.expr))}
+    return {position: with_expression(node, _without_rounding(analysis, expr))}
 
 
 def _without_rounding(analysis: Analysis, expr: Expr) -> Expr:
@@ -132,10 +134,10 @@ def _without_rounding(analysis: Analysis, expr: Expr) -> Expr:
 
 def _quotient(analysis: Analysis, position: int, node: Node) -> Changes:
     expr = expression(node)
-    if not isinstance(node, Index) or expr is None:
+    if expr is None:
         return {}
     literal = _with_literals(expr, analysis.sizes, inside=False)
-    return {position: replace(node, expr=literal)} if literal != expr else {}
+    return {position: with_expression(node, literal)} if literal != expr else {}
 
 
 def _with_literals(expr: Expr, sizes: dict[str, int], *, inside: bool) -> Expr:
@@ -407,6 +409,10 @@ ISSUES = (
         upstream=("triton#11667",), truth="by_design", where=_WHERE,
         entries=("inductor.programs_pointwise/inf-09873455f5",), match=has(_to_fp8e5),
         explains=f"{_PREDICTED}:saturated"),
+    KnownIssue(
+        name="fp8e5-overflow-saturates", title="overflow to fp8e5 gives the largest finite number", stage="language",
+        upstream=("triton#11667",), truth="by_design", where=_WHERE, entries=(), match=computes_with_overflow,
+        relative=without_overflow),
     KnownIssue(
         name="bucketize-nan-boundary", title="bucketize takes a NaN boundary for above every value", stage="inductor",
         truth="undefined", where=_WHERE, entries=("inductor.programs_sort/value-7848f174d2",),

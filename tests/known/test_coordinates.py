@@ -64,6 +64,8 @@ def test_an_address_that_left_int32_may_be_out_of_bounds_and_another_one_is_new(
     ((times(11), cast(0, "bf16"), op("add", 1, 1)), "bf16", True),
     ((times(11), cast(0, "fp16"), op("add", 1, 1)), "fp16", False),
     ((times(11), op("bitwise_or", 0, 0), cast(1, "i8"), cast(2, "i64")), "i64", False),
+    ((Index(expr=apply("mul", Sym(name="n0"), num(11))), cast(0, "i8"), cast(1, "i64")), "i64", True),
+    ((Index(expr=apply("add", Sym(name="n0"), num(11))), cast(0, "i8"), cast(1, "i64")), "i64", False),
     ((load("in0"), cast(0, "i8"), cast(1, "i64")), "i64", False)])
 def test_coordinates_that_their_type_does_not_hold_are_known_and_made_tensors(
         nodes: tuple[Node, ...], out: str, lost: bool) -> None:
@@ -72,3 +74,9 @@ def test_coordinates_that_their_type_does_not_hold_are_known_and_made_tensors(
         is_that_or_new(EXACT, case)
     else:
         assert not EXACT.match(case)
+
+
+def test_an_address_may_be_a_quotient_of_sizes_and_the_same_with_the_number_is_right() -> None:
+    quotient = apply("int_true_div", apply("mul", Sym(name="n0"), num(16777259)), num(7))
+    issue, = (one for one in ISSUES if one.name == "quotient-of-sizes")
+    is_that_or_new(issue, of(load("in0", apply("python_mod", apply("trunc_to_int", quotient), num(40)))))

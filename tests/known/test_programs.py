@@ -10,7 +10,7 @@ from triton.language.semantic import TritonSemantic
 
 from tests.known.recorded import rehearsed
 from tests.known.test_issues import entry
-from tests.unit.graphs.graphs import X, at, cast, load, matrix, num, store, vector
+from tests.unit.graphs.graphs import X, at, cast, load, matrix, num, op, store, vector
 from tridiff.fuzz.kinds.graphs import by_torch
 from tridiff.fuzz.known import Attribution, KnownIssue
 from tridiff.fuzz.known.draws import draw_cases
@@ -437,3 +437,25 @@ def test_conversions_that_are_joined_are_told_from_those_of_which_none_rounds(
     assert not issue.match(replace(case, program=used_twice))
     relative = issue.instead(case) if known and issue.instead else None
     assert not known or (relative is not None and not issue.match(relative))
+
+
+@pytest.mark.parametrize("nodes, out, known", [
+    ((cast(0, "fp8e5"), cast(1, "fp32"), op("isinf", 2)), "i1", True),
+    ((cast(0, "fp8e5"), cast(1, "fp16")), "fp16", True),
+    ((cast(0, "fp8e4nv"), cast(1, "fp32"), op("isinf", 2)), "i1", False), ((op("exp", 0),), "fp8e5", False)])
+def test_what_is_computed_of_an_overflow_to_fp8e5_is_right_where_nothing_overflows(
+        nodes: tuple[Node, ...], out: str, known: bool) -> None:
+    graph = vector(load("in0"), *nodes, store("out0", X, len(nodes)), in0="fp32", out0=out)
+    case = Case(target="inductor.programs_mixed", sizes={"n_in0": 4, "n_out0": 4}, program=graph, arrays=(
+        ArraySpec(name="in0", dtype="fp32", dims=("n_in0",), content=Content()),
+        ArraySpec(name="out0", dtype=out, dims=("n_out0",))))
+    issue, = (one for one in ISSUES if one.name == "fp8e5-overflow-saturates" and one.relative)
+    relative = _relative(issue, case)
+    assert (relative is not None) == known
+    if relative is not None:
+        assert find(case.target).draw.valid(relative) and not issue.match(relative)
+        good = Attribution(lambda one: wrong(one, failed=False))
+        assert good.issues(case, wrong(case)) == (issue.name,) and Attribution(wrong).issues(case, wrong(case)) == ()
+        assert isinstance(relative.program, Graph)
+        found = by_torch.evaluate(relative.program, {"in0": torch.tensor([1e9, -1e9, 2.0, 61440.0])})["out0"]
+        assert found.tolist() == ([False] * 4 if out == "i1" else [57344.0, -57344.0, 2.0, 57344.0])
