@@ -10,6 +10,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from functools import lru_cache
 
+import numpy as np
 from msgspec.structs import replace
 
 from tridiff.fuzz.kinds.graphs.dead_code import with_operands
@@ -19,7 +20,8 @@ from tridiff.fuzz.known.graphs.nodes import below
 from tridiff.fuzz.records import Case
 from tridiff.kernels.codegen.constants import integer_limits, is_float
 from tridiff.kernels.codegen.domains import Analysis, expression, indirect, value_operands
-from tridiff.kernels.codegen.graph import Apply, Cast, Constant, Expr, Graph, Index, Node, Pointwise
+from tridiff.kernels.codegen.graph import Apply, Cast, Constant, Expr, Graph, Index, Node, Pointwise, Store
+from tridiff.kernels.codegen.points import evaluate
 from tridiff.kernels.codegen.ranges import Facts, IllegalExpression, symbols
 
 Interval = tuple[int, int]
@@ -36,6 +38,36 @@ class Carried:
     ranges: dict[int, Interval]
     moving: frozenset[int]
     symbolic: frozenset[int]
+
+
+def cell_of_a_sum(graph: Graph, node: Store) -> int | None:
+    """The one element to which every point adds atomically; None if the node is no such sum. Any index into a buffer of
+    one element is 0, and torch.compile makes it that; it knows sizes, and between which numbers an index lies."""
+    if node.mode != "atomic_add":
+        return None
+    if next(one.length for one in graph.buffers if one.name == node.buffer) == 1:
+        return 0
+    by_sizes = _by_sizes(graph, node.index)
+    ranges = carried_on(graph).ranges
+    if by_sizes is not None or not indirect(node.index) <= ranges.keys():
+        return by_sizes
+    low, high = interval(analysis_of(graph), node.index, ranges)
+    return low if low == high else None
+
+
+def _by_sizes(graph: Graph, expr: Expr) -> int | None:
+    """The value of an expression that depends on the graph's sizes alone; None of another one."""
+    values: dict[str, int] = {}
+    for name in symbols(expr):
+        found, number = None, int(name[1:]) if name[1:].isdigit() else -1
+        if name.startswith("v") and isinstance(one := graph.nodes[number], Index):
+            found = _by_sizes(graph, one.expr)
+        elif name.startswith("n") and 0 <= number < len(graph.outer):
+            found = graph.outer[number]
+        if found is None:
+            return None
+        values[name] = found
+    return int(evaluate(expr, {name: np.asarray(value) for name, value in values.items()}))
 
 
 def within(inner: Interval, outer: Interval) -> bool:

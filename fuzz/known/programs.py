@@ -13,8 +13,7 @@ import numpy as np
 from msgspec.structs import replace
 
 from tridiff.fuzz.kinds.graphs.coverage import functions
-from tridiff.fuzz.known.coordinates import keeps_coordinates, with_tensors_of_coordinates
-from tridiff.fuzz.known.graphs.form import cell_of_a_sum
+from tridiff.fuzz.known.coordinates import cell_of_a_sum, keeps_coordinates, with_tensors_of_coordinates
 from tridiff.fuzz.known.graphs.forms import SINGLE
 from tridiff.fuzz.known.graphs.nodes import below
 from tridiff.fuzz.known.graphs.number_forms import JOINED_CONVERSIONS

@@ -10,11 +10,11 @@ from triton.language.semantic import TritonSemantic
 
 from tests.known.recorded import rehearsed
 from tests.known.test_issues import entry
-from tests.unit.graphs.graphs import X, at, cast, load, matrix, num, op, store, vector
+from tests.unit.graphs.graphs import X, at, cast, constant, load, matrix, num, op, store, vector
 from tridiff.fuzz.kinds.graphs import by_torch
 from tridiff.fuzz.known import Attribution, KnownIssue
+from tridiff.fuzz.known.coordinates import cell_of_a_sum
 from tridiff.fuzz.known.draws import draw_cases
-from tridiff.fuzz.known.graphs.form import cell_of_a_sum
 from tridiff.fuzz.known.programs import ISSUES
 from tridiff.fuzz.known.rehearse import rehearse
 from tridiff.fuzz.known.searched import searches_for_floats, without_searched_nan
@@ -126,7 +126,8 @@ def test_a_sum_in_one_cell_is_one_by_its_index_or_by_the_length_of_its_buffer() 
     remainder = Apply(function="mod", args=(Sym(name="x0"), Num(value=1)))
     buffers = (Buffer(name="one", dtype="fp32", length=1, role="inout"),
                Buffer(name="more", dtype="fp32", length=9, role="inout"))
-    graph = Graph(outer=(15,), buffers=buffers, nodes=(), schedules=())
+    nodes = constant("2", "i32"), cast(0, "i64"), op("add", 1, 1), load("one")
+    graph = Graph(outer=(15,), buffers=buffers, nodes=nodes, schedules=())
 
     def added(buffer: str, index: Num | Apply | Sym, mode: str = "atomic_add") -> int | None:
         return cell_of_a_sum(graph, Store(buffer=buffer, index=index, value=0, mode=mode))
@@ -134,7 +135,10 @@ def test_a_sum_in_one_cell_is_one_by_its_index_or_by_the_length_of_its_buffer() 
     assert added("one", remainder) == 0 and added("more", Num(value=7)) == 7
     assert added("more", Sym(name="x0")) is None and added("one", remainder, "set") is None
     sizes = Apply(function="mod", args=(Sym(name="n0"), Num(value=9)))
-    assert added("more", sizes) == 6 and added("more", remainder) is None
+    assert added("more", sizes) == 6 and added("more", remainder) == 0
+    assert added("more", Apply(function="floordiv", args=(X, num(15)))) == 0 and added("more", Sym(name="v2")) == 4
+    beyond = Apply(function="floordiv", args=(X, num(14)))
+    assert added("more", beyond) is None and added("more", Sym(name="v3")) is None
 
 
 @pytest.mark.parametrize("family", ["pointwise", "sort", "mixed"])

@@ -7,7 +7,6 @@ from dataclasses import dataclass
 from functools import lru_cache
 from typing import Any, TypeAlias
 
-import numpy as np
 from msgspec.structs import replace
 
 from tridiff.fuzz.kinds.graphs.dead_code import with_operands
@@ -15,9 +14,7 @@ from tridiff.fuzz.kinds.graphs.rebuild import rebuilt
 from tridiff.fuzz.kinds.graphs.validity import valid
 from tridiff.fuzz.records import Case
 from tridiff.kernels.codegen.domains import Analysis
-from tridiff.kernels.codegen.graph import Cast, Expr, Graph, Index, Node, Pointwise, Reduce, Scan, Sort, Store
-from tridiff.kernels.codegen.points import evaluate
-from tridiff.kernels.codegen.ranges import symbols
+from tridiff.kernels.codegen.graph import Cast, Graph, Node, Pointwise, Reduce, Scan, Sort, Store
 
 Relatives = dict[int, Node]
 """New nodes by position."""
@@ -32,31 +29,6 @@ Defect = Callable[[Analysis, Any], Iterator[Changes]]
 
 _ROUNDS = 4
 """Rewriting one node may leave, or make, another of the form."""
-
-
-def cell_of_a_sum(graph: Graph, node: Store) -> int | None:
-    """The one element to which every point adds atomically; None if the node is no such sum. Any index into a buffer of
-    one element is 0, and torch.compile makes it that; it knows sizes as well."""
-    if node.mode != "atomic_add":
-        return None
-    if next(one.length for one in graph.buffers if one.name == node.buffer) == 1:
-        return 0
-    return _by_sizes(graph, node.index)
-
-
-def _by_sizes(graph: Graph, expr: Expr) -> int | None:
-    """The value of an expression that depends on the graph's sizes alone; None of another one."""
-    values: dict[str, int] = {}
-    for name in symbols(expr):
-        found, number = None, int(name[1:]) if name[1:].isdigit() else -1
-        if name.startswith("v") and isinstance(one := graph.nodes[number], Index):
-            found = _by_sizes(graph, one.expr)
-        elif name.startswith("n") and 0 <= number < len(graph.outer):
-            found = graph.outer[number]
-        if found is None:
-            return None
-        values[name] = found
-    return int(evaluate(expr, {name: np.asarray(value) for name, value in values.items()}))
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import torch
 
-from tridiff.fuzz.known.graphs.form import cell_of_a_sum
+from tridiff.fuzz.known.coordinates import cell_of_a_sum
 from tridiff.fuzz.known.issue import Wrong
 from tridiff.kernels.codegen.graph import Graph, Store
 
