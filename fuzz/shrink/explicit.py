@@ -68,18 +68,22 @@ class Shrunk:
 
 class _Search:
     def __init__(self, case: Case, outcome: Outcome, target: Target, run: Run, inputs: Inputs, max_runs: int,
-                 seconds: float) -> None:
+                 deadline: float, *, behind: "_Search | None" = None) -> None:
+        """behind: a search that ended with the case; this one goes on from there, for any wrong value."""
         self.inputs = inputs
         self.case, self.outcome, self.target = case, outcome, target
         self._run, self._max_runs = run, max_runs
-        self._deadline = time.monotonic() + seconds
+        self._deadline = deadline
         self._seen: set[str] = set()
-        self._outcomes: dict[str, Outcome] = {}
+        self.fixed = isinstance(case.program, msgspec.UnsetType)
+        """Whether the kernel is none that the case carries: it has a plainest relative."""
+        self._outcomes: dict[str, Outcome] = {} if behind is None else behind._outcomes
+        """Of the cases of a fixed kernel that were run, for the search for that."""
         # Interpreted programs run one after the other.
         self.racing = (outcome.backend == "cuda" and outcome.verdict is Verdict.DISAGREE
                         and target.run.waiting_programs(case) > 1)
         self.runs = 0
-        self.loose = False
+        self.loose = behind is not None
         """Whether any wrong value will do, and plainer dtypes are simpler."""
 
     @property
@@ -122,10 +126,8 @@ class _Search:
 
     def loosely(self) -> "_Search":
         """A search that begins where this one ended, for any wrong value."""
-        most = min(PLAIN_RUNS, self._max_runs)
-        found = _Search(self.case, self.outcome, self.target, self._run, self.inputs, most, 0)
-        found._deadline, found._outcomes, found.loose = self._deadline, self._outcomes, True
-        return found
+        return _Search(self.case, self.outcome, self.target, self._run, self.inputs, min(PLAIN_RUNS, self._max_runs),
+                       self._deadline, behind=self)
 
     def in_plainer_form(self) -> bool:
         """Whether the case becomes one of another form, which the target says is plainer."""
@@ -141,7 +143,9 @@ class _Search:
         self.runs += 1
         runs, hits = (RACING_RUNS, RACING_HITS) if self.racing else (1, 1)
         for left in reversed(range(runs)):
-            outcome = self._outcomes[candidate.digest] = self._run(candidate)
+            outcome = self._run(candidate)
+            if self.fixed:
+                self._outcomes[candidate.digest] = outcome
             hits -= self._same(outcome)
             if hits == 0:
                 return outcome
@@ -375,7 +379,7 @@ def minimise(case: Case, outcome: Outcome, *, target: Target, run: Run, inputs: 
 
     run: executes a case. inputs: the values of a case's inputs, without running it.
     """
-    search = _Search(case, outcome, target, run, inputs, max_runs, seconds)
+    search = _Search(case, outcome, target, run, inputs, max_runs, time.monotonic() + seconds)
     if outcome.signature is not None and outcome.signature.kind == "nondeterministic":
         # The more launches there are to differ, the fewer elements a case needs.
         search.accept(replace(case, repeats=MOST_REPEATS), any_order=True)
@@ -392,7 +396,7 @@ def minimise(case: Case, outcome: Outcome, *, target: Target, run: Run, inputs: 
     _shrink_contents(search)
     _written_out(search)
     _to_the_end(search)
-    plainest = _plainest(search) if isinstance(case.program, msgspec.UnsetType) else None
+    plainest = _plainest(search) if search.fixed else None
     return Shrunk(case=search.case, outcome=_told(search, plainest), runs=search.runs)
 
 
