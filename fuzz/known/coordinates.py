@@ -23,10 +23,10 @@ from tridiff.kernels.codegen.domains import Analysis, expression, indirect, valu
 from tridiff.kernels.codegen.graph import Apply, Cast, Constant, Expr, Graph, Index, Node, Pointwise, Store
 from tridiff.kernels.codegen.points import evaluate
 from tridiff.kernels.codegen.ranges import Facts, IllegalExpression, symbols
+from tridiff.oracles.dtypes import dtype as dtype_info
 
 Interval = tuple[int, int]
 INT32 = (-(2**31), 2**31 - 1)
-_DIGITS = {"fp8e5": 3, "fp8e4nv": 4, "bf16": 8, "fp16": 11, "fp32": 24, "fp64": 53}
 _ANY = (-(2**64), 2**64)
 
 
@@ -168,7 +168,7 @@ def _loses(analysis: Analysis, carried: Carried, position: int, *, read: bool) -
         return read and not within(range_, integer_limits(dtype))
     # Nor is there a -0.0.
     signed = isinstance(node, Pointwise) and node.op in ("mul", "neg") and range_[0] < 0 <= range_[1]
-    return signed or (read and max(map(abs, range_)) > 2 ** _DIGITS[dtype])
+    return signed or (read and max(map(abs, range_)) > 2 ** dtype_info(dtype).precision)
 
 
 def keeps_coordinates(case: Case) -> bool:

@@ -13,7 +13,7 @@ from msgspec.structs import replace
 
 from tridiff.fuzz.known.coordinates import INT32, Carried, carried_on, function, interval, within, without_doubles
 from tridiff.fuzz.known.rewriting import Changes
-from tridiff.kernels.codegen.domains import Analysis, expression, indirect
+from tridiff.kernels.codegen.domains import Analysis, expression, indirect, with_expression
 from tridiff.kernels.codegen.graph import Apply, Cast, Expr, Index, Node, Num, Pointwise, Reduce
 from tridiff.kernels.codegen.ranges import IllegalExpression, symbols
 
@@ -35,9 +35,7 @@ def beyond_int32(analysis: Analysis, position: int, node: Node) -> Changes:
     expr = expression(node)
     if expr is not None:
         narrow = _narrowed(analysis, carried, expr)
-        if narrow == expr:
-            return {}
-        return {position: replace(node, expr=narrow) if isinstance(node, Index) else replace(node, index=narrow)}
+        return {position: with_expression(node, narrow)} if narrow != expr else {}
     if not isinstance(node, Pointwise | Reduce) or analysis.dtype(position) != "i64":
         return {}
     left = position in carried.moving and not all(

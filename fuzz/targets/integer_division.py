@@ -149,7 +149,7 @@ def _blocks(case: Case) -> Iterator[Case]:
     """Of operands that are computed, the first ones loaded: of an address, what it is made of."""
     if case.params["form"] == "blocks" or not case.sizes["rows"]:
         return
-    kept = {"a": str(_scalars(case)[0]), "b": str(_scalars(case)[1])}
+    kept = dict(zip(("a", "b"), map(str, _scalars(case)), strict=True))
     yield replace(case, sizes=dict.fromkeys(_DIMS, 1), params={"form": "blocks"}, arrays=tuple(
         replace(spec, dims=_DIMS, layout=Layout(), first_row=0,
                 content=Content(base=Explicit(values=(kept[spec.name],))) if spec.name in kept else None)

@@ -10,10 +10,10 @@ from tridiff.fuzz.known.graphs.form import Changes, Form, Result
 from tridiff.fuzz.known.graphs.nodes import conversion, equal, text
 from tridiff.kernels.codegen.domains import Analysis
 from tridiff.kernels.codegen.graph import Cast, Index, Pointwise, Store
-from tridiff.kernels.pointwise.record import HALVES
+from tridiff.kernels.pointwise.record import FLOATS, HALVES
+from tridiff.oracles.dtypes import dtype as dtype_info
 
 _BITS = {f"{kind}{bits}": bits for kind in "iu" for bits in (8, 16, 32, 64)}
-_DIGITS = {"fp16": 11, "bf16": 8, "fp32": 24, "fp64": 53}
 
 
 def _widened_sign(analysis: Analysis, node: Cast) -> Result:
@@ -52,7 +52,7 @@ def _half_of_few_bits(analysis: Analysis, node: Cast) -> Result:
         return None
     mask, masked = sorted(made.args, key=lambda k: not text(analysis, k))
     ones = int(text(analysis, mask) or 0) % 2**bits
-    few = ones.bit_length() - (ones & -ones).bit_length() < _DIGITS["fp16"]
+    few = ones.bit_length() - (ones & -ones).bit_length() < dtype_info("fp16").precision
     return replace(node, arg=masked) if few and ones >= 2**16 else None
 
 
@@ -79,12 +79,12 @@ def _conversion_left_out(analysis: Analysis, node: Cast | Index) -> Result:
     source = _source(analysis, node)
     places = set[int]().union(*(analysis.users[k] for k in equal(analysis, node)))
     users = {analysis.graph.nodes[place] for place in places}
-    if node.dtype not in _DIGITS or not source or _holds(node.dtype, source) or len(users) != 1:
+    if node.dtype not in FLOATS or not source or _holds(node.dtype, source) or len(users) != 1:
         return None
     user = users.pop()
     joined = isinstance(user, Store) or (isinstance(user, Cast) and not user.bitcast)
     becomes = conversion(analysis, user)[1] if joined else ""
-    return replace(node, dtype=source) if becomes in _DIGITS and becomes != node.dtype else None
+    return replace(node, dtype=source) if becomes in FLOATS and becomes != node.dtype else None
 
 
 def _source(analysis: Analysis, node: Cast | Index) -> str:
@@ -96,9 +96,10 @@ def _source(analysis: Analysis, node: Cast | Index) -> str:
 
 def _holds(dtype: str, source: str) -> bool:
     """Whether a float has all numbers of another type."""
-    if source in _DIGITS:
-        return source == dtype or (_DIGITS[source] < _DIGITS[dtype] and dtype not in HALVES)
-    return _BITS.get(source, 0) <= _DIGITS[dtype]
+    digits = dtype_info(dtype).precision
+    if source in FLOATS:
+        return source == dtype or (dtype_info(source).precision < digits and dtype not in HALVES)
+    return _BITS.get(source, 0) <= digits
 
 
 def _left_out(analysis: Analysis, node: Cast | Index) -> Iterator[Changes]:
