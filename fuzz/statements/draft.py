@@ -42,7 +42,7 @@ class Draft:
 
     def __init__(self, draw: st.DrawFn) -> None:
         self.draw = draw
-        self.run = Run(shapes, decide=lambda: True)
+        self.run = Run(shapes, decide=lambda unrolled: True)
         self.env: dict[str, Any] = {}
         self._names = namespace(self.run)
         self._fresh = 0

@@ -165,7 +165,7 @@ class Statements:
         places = [int(run.lib.cast(one.data, to=kind).item()) for one in bounds]
         signed = -places[2] if isinstance(step, int) and step < 0 else places[2]
         if run.decide is not None:
-            places, signed = [0, 1, 1] if run.decide() else [0, 0, 1], 1
+            places, signed = [0, 1, 1] if run.decide((*run.unrolled,)) else [0, 0, 1], 1
         if signed == 0 or (signed < 0 and not isinstance(step, int)):
             raise Illegal("a step of run time is positive")
         numbers = range(places[0], places[1], signed)
@@ -173,6 +173,15 @@ class Statements:
             raise Illegal("too many trips")
         for number in numbers:
             yield run.constant(number, kind)
+
+    def unrolled_loop(self, *bounds: int, **hints: Any) -> Iterator[int]:
+        """`tl.static_range`: its numbers are constants, and every trip has statements of its own."""
+        unrolled = self.run.unrolled
+        depth = len(unrolled)
+        for number in range(*bounds):
+            unrolled[depth:] = [number]
+            yield number
+        del unrolled[depth:]
 
 
 def _decorated(*args: Any, **options: Any) -> Any:
@@ -255,7 +264,7 @@ def namespace(run: Run) -> dict[str, Any]:
         cast=lambda x, to, bitcast=False: run.tensor(x).to(to, bitcast), static_assert=_static_assert,
         static_print=lambda *args, **options: None, device_print=lambda *args, **options: None,
         device_assert=lambda condition, message="", mask=None: statements.asserted(condition),
-        static_range=range, range=statements.loop, assume=lambda condition: None, multiple_of=_hinted,
+        static_range=statements.unrolled_loop, range=statements.loop, assume=lambda condition: None, multiple_of=_hinted,
         max_contiguous=_hinted, max_constancy=_hinted, pointer_type=PointerType,
         broadcast_to=lambda x, *shape: _broadcast(run, x, shape), reshape=lambda x, *shape: _reshaped(run, x, shape),
         expand_dims=lambda x, axis: x[(slice(None),) * axis + (None,)], trans=lambda x: x.T,

@@ -14,11 +14,12 @@ from tridiff.fuzz.statements.meaning.names import namespace
 from tridiff.fuzz.statements.meaning.rewrite import AS_PYTHON, KERNEL, compiled
 from tridiff.fuzz.statements.meaning.values import Illegal, Run
 
-Decide = Callable[[], bool]
-MOST_RUNS = 32
+Decide = Callable[[tuple[int, ...]], bool]
+"""An answer to a condition of run time, by the numbers of the unrolled loops around it."""
+MOST_RUNS = 64
 """Ways through one kernel that are gone to find out types; kernels have rarely more than ten conditions."""
 MOST_TIMES = 3
-"""Times that a run comes by a line which are told apart: in an unrolled loop each has other numbers."""
+"""Times that a run comes by a line, in one trip of every unrolled loop, which are told apart."""
 
 
 def stored(source: str, lib: ModuleType, memories: dict[str, Memory], arguments: dict[str, Any],
@@ -49,13 +50,13 @@ class Decisions:
     """Answers to conditions of run time that together take every branch both ways: each run repeats the beginning of an
     earlier one up to a place where only one answer was given, and gives the other there.
 
-    A place is a line of the kernel, and the first few times that a run comes by: in an unrolled loop each time has
-    other numbers.
+    A place is a line of the kernel, the numbers that unrolled loops have there, of which each makes statements of its
+    own, and the first few times that a run comes by.
     """
 
     def __init__(self) -> None:
         self._open: list[tuple[bool, ...]] = [()]
-        self._seen: set[tuple[tuple[int, int], bool]] = set()
+        self._seen: set[tuple[tuple[int, tuple[int, ...], int], bool]] = set()
 
     def __iter__(self) -> Iterator[Decide]:
         for _ in range(MOST_RUNS):
@@ -65,11 +66,11 @@ class Decisions:
 
     def _answering(self, beginning: tuple[bool, ...]) -> Decide:
         said: list[bool] = []
-        times: Counter[int] = Counter()
+        times: Counter[tuple[int, tuple[int, ...]]] = Counter()
 
-        def decide() -> bool:
-            line = _line()
-            place = line, min(times[line], MOST_TIMES)
+        def decide(unrolled: tuple[int, ...]) -> bool:
+            line = _line(), unrolled
+            place = *line, min(times[line], MOST_TIMES)
             times[line] += 1
             answer = beginning[len(said)] if len(said) < len(beginning) else True
             if (place, not answer) not in self._seen and len(said) >= len(beginning):

@@ -38,7 +38,7 @@ class Run:
     only at run time, for runs that only find out types; None: their values do. open: whether something was undefined.
     """
 
-    def __init__(self, lib: ModuleType, *, program: int = 0, decide: Callable[[], bool] | None = None) -> None:
+    def __init__(self, lib: ModuleType, *, program: int = 0, decide: Callable[[tuple[int, ...]], bool] | None = None) -> None:
         self.lib, self.program, self.decide, self.open = lib, program, decide, False
         self.kinds: dict[str, tuple[str, tuple[int, ...]]] = {}
         """Types of variables of the kernel, so that no branch changes one."""
@@ -49,10 +49,12 @@ class Run:
         self.steps = 0
         self.running: set[int] = set()
         """Loops that go on, by their lines, where types are found out."""
+        self.unrolled: list[int] = []
+        """Numbers of the unrolled loops that are run, the outermost first."""
 
     def afresh(self) -> None:
         """Begin anew: what was left in the middle, by an error or a return, is not gone on with."""
-        self.steps, self.running = 0, set()
+        self.steps, self.running, self.unrolled = 0, set(), []
 
     def constant(self, value: float, name: str = "") -> Value:
         """A Python number as a scalar tensor, in the type that it has by itself or another one."""
@@ -234,7 +236,7 @@ class Value:
         self.run.step()
         if self.numel != 1:
             raise Illegal("a block has no single truth value")
-        return self.run.decide() if self.run.decide is not None else bool(self.to(TypeName("i1")).data.all())
+        return self.run.decide((*self.run.unrolled,)) if self.run.decide is not None else bool(self.to(TypeName("i1")).data.all())
 
     def __neg__(self) -> Value:
         if self.name == "i1":

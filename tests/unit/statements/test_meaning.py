@@ -82,6 +82,9 @@ def test_what_statements_give(body: str, result: str, x: list[int], of: str, exp
     "r = x\nif x > 0:\n    r = x + 1\nelse:\n    if x < -3:\n        r = x + 2\n    else:\n        if x < -1:\n"
     "            r = x & 1.5",
     "r = x\nfor i in tl.static_range(-1, 2, 1):\n    while r > 5:\n        r = (r.to(tl.uint32) * i).to(tl.int32)",
+    # In another trip of the unrolled loop the same branch is fine.
+    "r = x\nfor i in tl.static_range(-1, 2, 2):\n    if x > 0:\n        r += 1\n    elif x < -3:\n        r += 2\n"
+    "    else:\n        r = (r.to(tl.uint32) * i).to(tl.int32)",
     # Extrema whose type each version has its own of.
     "r = min(x.to(tl.bfloat16), x.to(tl.bfloat16))",
     "r = tl.minimum(x.to(tl.float16), x.to(tl.bfloat16))", "r = tl.maximum(2.5, x.to(tl.float16))",
