@@ -15,6 +15,7 @@ from msgspec.structs import replace
 from tridiff.fuzz.kinds.graphs.coverage import functions
 from tridiff.fuzz.known.coordinates import cell_of_a_sum, keeps_coordinates, with_tensors_of_coordinates
 from tridiff.fuzz.known.graphs.forms import SINGLE
+from tridiff.fuzz.known.graphs.index_forms import QUOTIENT_BY_NUMBER
 from tridiff.fuzz.known.graphs.nodes import below
 from tridiff.fuzz.known.graphs.number_forms import JOINED_CONVERSIONS
 from tridiff.fuzz.known.inductor import DOUBLE_TO_FP8, FP8_TO_DOUBLE, SCANNED_BYTES
@@ -341,10 +342,19 @@ _PREDICTED_JOINED = KnownIssue(
     entries=("inductor.programs_pointwise/value-f785b82283-beside",), instead=JOINED_CONVERSIONS.without,
     explains="tridiff.fuzz.known.predictions.graphs:conversion_left_out")
 
+_PREDICTED_RECIPROCAL = KnownIssue(
+    name="quotient-by-a-number", title="a quotient by a number is a product with its reciprocal", stage="inductor",
+    truth="accuracy", where=_WHERE, match=QUOTIENT_BY_NUMBER.has, instead=QUOTIENT_BY_NUMBER.without,
+    entries=("inductor.programs_indexing/value-2ee3f0a463",),
+    explains="tridiff.fuzz.known.predictions.graphs:reciprocal_taken")
+
 ISSUES = (
     _PREDICTED_JOINED,
     dataclasses.replace(_PREDICTED_JOINED, match=JOINED_CONVERSIONS.spreads, entries=(), explains="",
                         relative=JOINED_CONVERSIONS.without),
+    _PREDICTED_RECIPROCAL,
+    dataclasses.replace(_PREDICTED_RECIPROCAL, match=QUOTIENT_BY_NUMBER.spreads, entries=(), explains="",
+                        relative=QUOTIENT_BY_NUMBER.without),
     _rewritten("float-floor-divide", _swapped(("floor_divide",), "add"), "mixed/value-ee38be2017",
                upstream=("pytorch#197895", "pytorch#188048"), title="floor(a / b) rounds the quotient first"),
     _erring("index-of-an-extremum-as-a-float", has(_folds_an_index), "reduction/loop-carried-variable--t-9812ae584a",

@@ -34,6 +34,7 @@ from tridiff.kernels.codegen.graph import (
     Node,
     Num,
     Pointwise,
+    Real,
     Reduce,
     Schedule,
     Store,
@@ -441,6 +442,25 @@ def test_conversions_that_are_joined_are_told_from_those_of_which_none_rounds(
     assert not issue.match(replace(case, program=used_twice))
     relative = issue.instead(case) if known and issue.instead else None
     assert not known or (relative is not None and not issue.match(relative))
+
+
+@pytest.mark.parametrize(("function", "divisor"), [
+    ("int_true_div", num(5)), ("float_true_div", Real(value="-7.0")), ("float_true_div", Real(value="0.7"))])
+def test_a_product_with_the_reciprocal_for_a_quotient_by_a_number_is_known_and_another_value_is_new(
+        function: Literal["int_true_div", "float_true_div"], divisor: Num | Real) -> None:
+    whole = Apply(function="mul", args=(X, num(33554433)))
+    dividend = whole if function == "int_true_div" else Apply(function="to_float", args=(whole,))
+    case = of_expression(Apply(function=function, args=(dividend, divisor)), "fp64", length=64)
+    rehearsal = rehearse(case)
+    right, number = rehearsal.outputs()["out0"], float(divisor.value)
+    wrong = torch.arange(64, dtype=torch.float64) * 33554433 * (1 / number)
+    assert not torch.equal(wrong, right) and torch.allclose(wrong, right, rtol=2.0**-51, atol=0)
+    assert rehearsal.judged({"out0": wrong}, subject="inductor")[1] == ("quotient-by-a-number",)
+    wrong[3] *= 1 + 2.0**-50
+    assert rehearsal.judged({"out0": wrong}, subject="inductor")[1] == ()
+    issue = next(one for one in ISSUES if one.name == "quotient-by-a-number" and one.instead)
+    relative = issue.instead and issue.instead(case)
+    assert relative is not None and not issue.match(relative)
 
 
 @pytest.mark.parametrize("nodes, out, known", [

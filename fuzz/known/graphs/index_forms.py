@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
+from math import copysign, frexp, isfinite, log2
 
 from msgspec.structs import replace
 
 from tridiff.fuzz.known.graphs.form import Changes, Form, Result
 from tridiff.fuzz.known.graphs.nodes import ABSOLUTE, equal, is_negation
 from tridiff.kernels.codegen.domains import Analysis, expression, with_expression
-from tridiff.kernels.codegen.graph import Apply, Expr, Index, Load, Node, Num, Pointwise, Store, Sym
+from tridiff.kernels.codegen.graph import Apply, Expr, Index, Load, Node, Num, Pointwise, Real, Store, Sym, real_number
 from tridiff.kernels.codegen.ranges import INDIRECT, Facts, IllegalExpression, symbols
 
 _EXTREMA = ("min", "max")
@@ -160,9 +161,47 @@ def _constant_left_out(analysis: Analysis, node: Index) -> Iterator[Changes]:
         yield dict.fromkeys(equal(analysis, node), replace(left, expr=_with(left.expr, {r: place})))
 
 
+def _quotients_by_numbers(expr: Expr) -> Iterator[tuple[Apply, float]]:
+    """(quotient in double precision, its divisor), where the divisor is a number and no power of two."""
+    if not isinstance(expr, Apply):
+        return
+    for one in expr.args:
+        yield from _quotients_by_numbers(one)
+    if expr.function in ("int_true_div", "float_true_div") and isinstance(expr.args[1], Num | Real):
+        divisor = real_number(str(expr.args[1].value))
+        if isfinite(divisor) and abs(frexp(divisor)[0]) not in (0.0, 0.5):
+            yield expr, divisor
+
+
+def _quotient_by_number(analysis: Analysis, node: Index | Load | Store) -> Result:
+    """PyTorch multiplies by the reciprocal of a number on a GPU, eager and compiled (`div_true_kernel_cuda`: "may lose
+    one bit of precision"). That of a power of two is exact."""
+    expr = expression(node)
+    assert expr is not None
+    found: dict[Expr, Expr] = {}
+    for one, divisor in _quotients_by_numbers(expr):
+        power = copysign(2.0 ** round(log2(abs(divisor))), divisor)
+        other = Num(value=int(power)) if isinstance(one.args[1], Num) else Real(value=str(power))
+        found[one] = replace(one, args=(one.args[0], other))
+    return with_expression(node, _with(expr, found)) if found else None
+
+
+def _reciprocal(analysis: Analysis, node: Index | Load | Store) -> Iterator[Changes]:
+    """The product with the reciprocal."""
+    expr = expression(node)
+    assert expr is not None
+    found: dict[Expr, Expr] = {}
+    for one, divisor in _quotients_by_numbers(expr):
+        dividend = one.args[0] if one.function == "float_true_div" else Apply(function="to_float", args=one.args[:1])
+        found[one] = Apply(function="mul", args=(dividend, Real(value=str(1 / divisor))))
+    yield dict.fromkeys(equal(analysis, node), with_expression(node, _with(expr, found)))
+
+
 LIMIT_IN_INDEX = Form(label="limit of a negated abs", kinds=(Index, Load, Store), rewritten=_limit_of_negated_abs,
                       computed=_limit_taken)
 EXTREMUM_IN_INDEX = Form(label="extremum of three, one negated", kinds=(Index, Load, Store),
                          rewritten=_extremum_in_index, computed=_negation_lost)
 SUM_IN_INDEX = Form(label="divided sum of a byte", kinds=(Index,), rewritten=_sum_in_index,
                     computed=_constant_left_out)
+QUOTIENT_BY_NUMBER = Form(label="quotient by a number", kinds=(Index, Load, Store), rewritten=_quotient_by_number,
+                          computed=_reciprocal)

@@ -53,6 +53,11 @@ def conversion_left_out(seen: Wrong) -> Masks:
     return _computed(seen, number_forms.JOINED_CONVERSIONS)
 
 
+def reciprocal_taken(seen: Wrong) -> Masks:
+    """What comes of a product with the reciprocal where an index expression is divided by a number."""
+    return _computed(seen, index_forms.QUOTIENT_BY_NUMBER)
+
+
 def choice_of_zero(seen: Wrong) -> Masks:
     """+0.0 for -0.0 where 1.0 was the other choice."""
     return _computed(seen, forms.CHOICE)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import sys
 from collections import Counter
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from types import ModuleType
 from typing import Any
 
@@ -12,10 +12,8 @@ from tridiff.fuzz.statements.meaning import shapes
 from tridiff.fuzz.statements.meaning.memory import Memory, Pointer
 from tridiff.fuzz.statements.meaning.names import namespace
 from tridiff.fuzz.statements.meaning.rewrite import AS_PYTHON, KERNEL, compiled
-from tridiff.fuzz.statements.meaning.values import Illegal, Run
+from tridiff.fuzz.statements.meaning.values import Decide, Illegal, Run
 
-Decide = Callable[[tuple[int, ...]], bool]
-"""An answer to a condition of run time, by the numbers of the unrolled loops around it."""
 MOST_RUNS = 64
 """Ways through one kernel that are gone to find out types; kernels have rarely more than ten conditions."""
 MOST_TIMES = 3

@@ -26,6 +26,10 @@ _DIVISIONS, _COMPARISONS, _SHIFTS = ("/", "//", "%"), ("==", "!=", "<", "<=", ">
 _BITWISE = ("&", "|", "^", *_SHIFTS)
 
 
+Decide = Callable[[tuple[int, ...]], bool]
+"""An answer to a condition of run time, by the numbers of the unrolled loops around it."""
+
+
 class Illegal(Declined):
     """The language refuses this, by its contract, or its contract says nothing of what happens then: a case whose
     program turns out so with its values is not checked."""
@@ -38,7 +42,7 @@ class Run:
     only at run time, for runs that only find out types; None: their values do. open: whether something was undefined.
     """
 
-    def __init__(self, lib: ModuleType, *, program: int = 0, decide: Callable[[tuple[int, ...]], bool] | None = None) -> None:
+    def __init__(self, lib: ModuleType, *, program: int = 0, decide: Decide | None = None) -> None:
         self.lib, self.program, self.decide, self.open = lib, program, decide, False
         self.kinds: dict[str, tuple[str, tuple[int, ...]]] = {}
         """Types of variables of the kernel, so that no branch changes one."""
@@ -236,7 +240,9 @@ class Value:
         self.run.step()
         if self.numel != 1:
             raise Illegal("a block has no single truth value")
-        return self.run.decide((*self.run.unrolled,)) if self.run.decide is not None else bool(self.to(TypeName("i1")).data.all())
+        if self.run.decide is not None:
+            return self.run.decide((*self.run.unrolled,))
+        return bool(self.to(TypeName("i1")).data.all())
 
     def __neg__(self) -> Value:
         if self.name == "i1":
