@@ -311,6 +311,10 @@ def _device(seen: Seen) -> Decision | None:
             "the last TTGIR computes the right values, and neither LLVM's optimisation nor that of ptxas matters: "
             "the lowering between them is left",))
     if gone(REPAIRED) == "gone" and gone(LLVM_OFF) in ("same", "other") and gone(PTXAS_O0) in ("same", "other"):
+        if seen.subject.startswith("inductor") and gone(OWN) == "gone":
+            # The interpreter runs what torch.compile writes for a CPU, which need not be what it writes for a GPU.
+            return Decision(stage="inductor", confidence="inferred", evidence=(
+                "our kernel of the same contract is right, and neither LLVM's optimisation nor that of ptxas matters",))
         return Decision(stage="ttgir", step="", confidence="inferred", evidence=(
             "the interpreter is right, and neither LLVM's optimisation nor that of ptxas matters",))
     return None

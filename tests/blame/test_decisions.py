@@ -74,6 +74,11 @@ TABLE: dict[str, tuple[Seen, tuple[str, str, str]]] = {
         ("ttgir", "make_ttgir add_pipeline", "inferred")),
     "right TTGIR, wrong whatever LLVM and ptxas do": (
         on_device(points(*PASSES), LLVM_OFF="same", PTXAS_O0="same"), ("ttgir", "", "inferred")),
+    "right on the interpreter, wrong whatever LLVM and ptxas do": (
+        on_device(REPAIRED="gone", LLVM_OFF="same", PTXAS_O0="same"), ("ttgir", "", "inferred")),
+    "torch.compile's kernel for a GPU wrong whatever LLVM and ptxas do, that for a CPU and ours right": (
+        Seen(subject="inductor", backend="cuda", vector=vector(OWN="gone", REPAIRED="gone", LLVM_OFF="same",
+                                                               PTXAS_O0="same")), ("inductor", "", "inferred")),
     "wrong on the interpreter, our kernel right": (
         Seen(subject="inductor", backend="interpreter", vector=vector(OWN="gone", STRICT="same")),
         ("inductor", "", "inferred")),
