@@ -1,9 +1,11 @@
 """Which programs have a form that is known to be compiled wrong, and what near relatives lack it."""
 
+from typing import Literal
+
 import pytest
 from msgspec.structs import replace
 
-from tests.unit.graphs.graphs import X, apply, cast, constant, load, num, op, store, vector
+from tests.unit.graphs.graphs import R, X, apply, at, cast, constant, load, matrix, num, op, store, vector
 from tridiff.fuzz.known.graphs import forms, index_forms
 from tridiff.fuzz.known.graphs.form import Changes, changed
 from tridiff.fuzz.records import ArraySpec, Base, Case, Content, LaunchOptions
@@ -339,6 +341,21 @@ def test_a_half_of_an_integer_of_few_bits_is_told_from_others(mask: int, upcast:
                    store("out0", X, 4), in0="i32", out0="fp32")
     graph = replace(graph, schedules=(Schedule(upcast=upcast),))
     assert named(graph) == ("half of an integer of few bits" if known else "") and named(without(graph)) == ""
+
+
+@each("of, to, by, reduction, along, known", [
+    ("fp32", "i8", "lt", "looped", X, True), ("bf16", "u16", "eq", "cooperative", X, True),
+    ("fp32", "i8", "lt", "persistent", X, False), ("fp32", "i32", "lt", "looped", X, False),
+    ("i32", "i8", "lt", "looped", X, False), ("fp32", "i8", "bitwise_and", "looped", X, False),
+    ("fp32", "i8", "lt", "looped", R, False)])
+def test_a_float_that_becomes_a_narrow_integer_once_and_is_compared_in_a_loop_is_told_from_others(
+        of: str, to: str, by: str, reduction: Literal["looped", "cooperative", "persistent"], along: Sym,
+        known: bool) -> None:
+    graph = matrix(load("in0", along), cast(0, to), load("in1", at(8)), op(by, 1, 2), store("out0", at(8), 3), rows=4,
+                   columns=8, in0=(of, 8), in1=(to, 32), out0=(to if by == "bitwise_and" else "i1", 32))
+    graph = replace(graph, schedules=(Schedule(reduction=reduction, r_block=2),))
+    assert named(graph) == ("float as a narrow integer, compared in a loop" if known else "")
+    assert named(without(graph)) == ""
 
 
 _REST = apply("python_mod", Sym("v0"), num(7))

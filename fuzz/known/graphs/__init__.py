@@ -36,7 +36,8 @@ def _issues(form: Form, name: str, *entries: str, title: str, stage: Stage, trut
     def record(match: Callable[[Case], bool], *, explains: str, control: Relative | None) -> KnownIssue:
         return KnownIssue(
             name=name, title=title, upstream=upstream, stage=stage, truth=truth, where=_WHERE, match=match,
-            entries=tuple(f"codegen.{one}" for one in entries) if explains or not predicted else (),
+            entries=() if predicted and not explains else tuple(
+                one if "." in one else f"codegen.{one}" for one in entries),
             explains=f"{_PREDICTED}:{explains}" if explains else "", relative=control,
             instead=form.without if explains and control is None else None, errors=errors,
             kinds=() if errors else WRONG)
@@ -129,6 +130,9 @@ ISSUES = (
              title="an integer of few bits that fp16 has no room for is widened as it is, not as infinity"),
     *_issues(number_forms.POWER_OF_HALFWORDS, "uniform-half-never-written", "pointwise/value-8943e2a99b", stage="ptxas",
              title="the last of four 16-bit integers is read from a uniform register that nothing writes"),
+    *_issues(number_forms.NARROWED_OUTSIDE, "converted-half-compared-whole", "inductor.programs_scan/value-eb45ef0d67",
+             stage="ptxas",
+             title="a float that becomes a 16-bit integer is compared with another upper half of its register"),
     *_issues(forms.RELU, "packed-relu-of-extremum", "memory/value-32b0662f96", stage="ptxas", predicted="relu_left_out",
              title="relu of a packed extremum of 16-bit integers is left out"),
     *_issues(forms.FP8_EXPONENT, "fp8-pair-read-early", "mixed/value-8f34b2b733", stage="ptxas",

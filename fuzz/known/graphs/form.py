@@ -16,11 +16,11 @@ from tridiff.fuzz.records import Case
 from tridiff.kernels.codegen.domains import Analysis
 from tridiff.kernels.codegen.graph import Cast, Graph, Node, Pointwise, Reduce, Scan, Sort, Store
 
-Relatives = dict[int, Node]
-"""New nodes by position."""
-Changes = dict[int, Node | tuple[Node, ...]]
-"""The same where something else comes out: of several nodes each has the one before as its last operand, or, if it is a
-conversion, converts it."""
+Relatives: TypeAlias = dict[int, Node | tuple[Node, ...]]
+"""New nodes by position: of several each has the one before as its last operand, or, if it is a conversion, converts
+it."""
+Changes = Relatives
+"""The same where something else comes out."""
 Result: TypeAlias = Node | Relatives | None
 Rewriting = Callable[[Analysis, Any], Result]
 """What to put for a node, or for others that make up the form: a near relative of each. None: the node is harmless."""

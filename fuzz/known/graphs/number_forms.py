@@ -7,7 +7,7 @@ from collections.abc import Iterator
 from msgspec.structs import replace
 
 from tridiff.fuzz.known.graphs.form import Changes, Form, Result
-from tridiff.fuzz.known.graphs.nodes import conversion, equal, text
+from tridiff.fuzz.known.graphs.nodes import COMPARISONS, conversion, equal, text
 from tridiff.kernels.codegen.domains import Analysis
 from tridiff.kernels.codegen.graph import Cast, Index, Pointwise, Store
 from tridiff.kernels.pointwise.record import FLOATS, HALVES
@@ -107,11 +107,27 @@ def _left_out(analysis: Analysis, node: Cast | Index) -> Iterator[Changes]:
     yield dict.fromkeys(equal(analysis, node), replace(node, dtype=_source(analysis, node)))
 
 
+def _narrowed_outside(analysis: Analysis, node: Cast) -> Result:
+    """ptxas 12.8 to 13.4 converts a float that it knows again in each trip of a loop (`F2I.S16 R14, 1`), puts the
+    16-bit integer into the lower half of a register (`PRMT R5, R14, 0x7610, R5`) and compares all of that. An integer
+    of 32 bits that is cut is whole."""
+    graph, places = analysis.graph, equal(analysis, node)
+    loops = graph.r is not None and any(one.reduction != "persistent" for one in graph.schedules)
+    narrow = node.dtype in ("i8", "i16", "u8", "u16") and not node.bitcast and analysis.dtype(node.arg) in FLOATS
+    if not loops or not narrow or any("r" in analysis.domains[k] for k in places):
+        return None
+    compared = any(isinstance(one := graph.nodes[user], Pointwise) and one.op in COMPARISONS
+                   and "r" in analysis.domains[user] for k in places for user in analysis.users[k])
+    return dict.fromkeys(places, (Cast(arg=node.arg, dtype="i32"), node)) if compared else None
+
+
 WIDENED_SIGN = Form(label="signed number made unsigned and wider", kinds=(Cast,), rewritten=_widened_sign,
                     computed=_narrowed)
 SPECIALS_AS_BF16 = Form(label="fp8e5 to bf16", kinds=(Cast,), rewritten=_specials_as_bf16)
 POWER_OF_HALFWORDS = Form(label="power of 16-bit integers", ops=("pow",), rewritten=_power_of_halfwords)
 HALF_OF_FEW_BITS = Form(label="half of an integer of few bits", kinds=(Cast,), rewritten=_half_of_few_bits,
                         computed=_not_infinite)
+NARROWED_OUTSIDE = Form(label="float as a narrow integer, compared in a loop", kinds=(Cast,),
+                        rewritten=_narrowed_outside)
 JOINED_CONVERSIONS = Form(label="conversion of a rounded value", kinds=(Cast, Index),
                           rewritten=_conversion_left_out, computed=_left_out)
