@@ -11,12 +11,15 @@ REST = "other reasons"
 
 # A number that stands by itself: those in names (sm_80, fp8e4nv, i32) and versions (3.6.0) tell classes apart.
 _NUMBER = re.compile(r"(?<![\w.])[-+]?(?:0x[0-9a-fA-F]+|\d+(?:,\d{3})*(?:\.\d+)?(?:[eE][-+]?\d+)?)(?![\w.]*\w)")
+# Generated kernels are named by their digests; where in one of them something happened tells no classes apart either.
+_GENERATED = re.compile(r"<(generated [\w ]+?) [0-9a-f]{16}>(?::\d+)?")
 _LIST = re.compile(r"\bn(?:,? n\b)+")
 
 
 def reason_class(reason: str) -> str:
-    """`reason` with every number that stands by itself as `n`, and lists of them as `n ...`."""
-    return _LIST.sub("n ...", _NUMBER.sub("n", " ".join(reason.split())))
+    """`reason` with every number that stands by itself as `n`, lists of them as `n ...`, and generated kernels without
+    their digests."""
+    return _LIST.sub("n ...", _NUMBER.sub("n", _GENERATED.sub(r"<\1>", " ".join(reason.split()))))
 
 
 def by_class(reasons: Iterable[tuple[str, int]]) -> dict[str, int]:

@@ -27,6 +27,7 @@ from tridiff.fuzz.gate.record import (
 from tridiff.fuzz.gate.tally import MOST_CELLS, Tally
 from tridiff.fuzz.pair.log import lines, shown
 from tridiff.fuzz.pair.pool import CANDIDATE_DIES
+from tridiff.fuzz.reasons import by_class
 from tridiff.fuzz.records import CorpusEntry, Expectation
 from tridiff.fuzz.records.pair import PairOutcome, Relation
 
@@ -87,7 +88,7 @@ def judged(summary: Summary, entries: Iterable[CorpusEntry], *, state: Path, pol
         cell_numbers={sort: len(names) for sort, names in cells.items()},
         floor_missed=missed, entries_left_out=entries_left_out(
             summary.options, shards, corpus, tally.ran),
-        reach=reach, not_checked_reasons=dict(tally.reasons),
+        reach=reach, not_checked_reasons=by_class(tally.reasons.items()),
         left_out=summary.left_out, errors=summary.errors, interrupted=summary.interrupted, seed=summary.options.seed,
         sweeps=sweeps)
 

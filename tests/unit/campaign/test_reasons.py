@@ -15,6 +15,8 @@ from tridiff.fuzz.reasons import MOST, REST, by_class, reason_class
     ("Triton 3.6.0 lacks gl.barrier", "Triton 3.6.0 lacks gl.barrier"),
     ("index [i32] out of [0, 16)", "index [i32] out of [n ...)"),
     ("rows 1, 2, 3 and 17 are open", "rows n ... and n are open"),
+    ("NoStandIn: <generated call 0bc07e5fb82d339b>:11 (kernel), program (0, 0, 0): libdevice.sad",
+     "NoStandIn: <generated call> (kernel), program (n ...): libdevice.sad"),
     ("at 0x7f3a, after 1.5 s.", "at n, after n s."), ("error -5: 2e-3 > 1e-3", "error n: n > n"), ("", "")])
 def test_numbers_that_stand_by_themselves_make_no_class(reason: str, of_class: str) -> None:
     assert reason_class(reason) == of_class == reason_class(of_class)
