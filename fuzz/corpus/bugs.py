@@ -121,7 +121,7 @@ def _said(words: list[str], entries: int) -> str:
 
 
 def _where(row: Expectation) -> str:
-    return f"{row.backend}, torch {row.torch}" if torch_matters(row.subject) and row.torch else row.backend
+    return f"{row.backend} with torch {row.torch}" if torch_matters(row.subject) and row.torch else row.backend
 
 
 def _row_order(row: Expectation) -> tuple[int, str, str]:
@@ -148,6 +148,7 @@ def missing(entries: Iterable[CorpusEntry]) -> tuple[Missing, ...]:
 def page(entries: Iterable[CorpusEntry]) -> str:
     """The text of BUGS.md."""
     found = causes(entries)
+    versions = tuple(sorted({version for one in found for row in one.matrix for version in row.cells}, key=release))
     count = {truth: [one for one in found if one.truth == truth] for truth, _, _ in _SECTIONS}
     lines = [
         "# What tridiff has found", "", _text("how_to_read.md"), "",
@@ -166,7 +167,7 @@ def page(entries: Iterable[CorpusEntry]) -> str:
                 software = whose
                 number = sum(_SOFTWARE[other.stages[0]] == whose for other in count[truth])
                 lines += ["", f"### {whose}: {number}"]
-            lines += ["", *_paragraph(one, deeper=truth == "defect")]
+            lines += ["", *_paragraph(one, deeper=truth == "defect", versions=versions)]
     return "\n".join((*lines, "", _text("not_covered.md"), ""))
 
 
@@ -178,21 +179,44 @@ def _anchor(title: str) -> str:
     return title.lower().replace(" ", "-")
 
 
-def _paragraph(one: Cause, *, deeper: bool) -> list[str]:
-    versions = sorted({version for row in one.matrix for version in row.cells}, key=release)
-    facts = [f"stage: {', '.join(one.stages)}"]
+def _paragraph(one: Cause, *, deeper: bool, versions: tuple[str, ...]) -> list[str]:
+    facts = [f"Stage: {', '.join(one.stages)}."]
     if one.upstream:
-        facts.append(f"upstream: {', '.join(one.upstream)}")
-    names = ", ".join(f"[{name.split('/')[1]}]({name}.json)" for name in one.entries)
-    alike: dict[tuple[str, ...], list[str]] = {}
+        facts.append(f"Upstream: {', '.join(one.upstream)}.")
+    links = (f"[{name.rpartition('-')[2]}]({name}.json)" for name in one.entries)
+    facts.append(f"{'Entry' if len(one.entries) == 1 else f'{len(one.entries)} entries'}: {', '.join(links)}.")
+    alike: dict[str, list[str]] = {}
     for row in one.matrix:
-        alike.setdefault(tuple(row.cells.get(version, "") for version in versions), []).append(row.where)
-    return [
-        f"{'####' if deeper else '###'} {one.cause}", "", f"{_escaped(one.title)}.", "",
-        f"{'; '.join(facts)}; {'entry' if len(one.entries) == 1 else f'{len(one.entries)} entries'}: {names}", "",
-        f"| | {' | '.join(versions)} |", f"|---|{'---|' * len(versions)}",
-        *(f"| {', '.join(where)} | {' | '.join(cells)} |" for cells, where in alike.items()),
-    ]
+        alike.setdefault(_told(row.cells, versions), []).append(row.where)
+    return [f"{'####' if deeper else '###'} {one.cause}", "", f"{_escaped(one.title)}. {' '.join(facts)}", "",
+            *(f"- {_joined(where)}: {told}" for told, where in alike.items())]
+
+
+def _told(cells: dict[str, str], versions: tuple[str, ...]) -> str:
+    """A row of a matrix in words: `3.6.0 to 3.8.0 wrong; 3.9.0 right`. versions: all that any entry has a record of; a
+    range has a record of each between its ends."""
+    runs: list[tuple[str, list[list[str]]]] = []
+    for place, version in enumerate(versions):
+        if version not in cells:
+            continue
+        if not runs or runs[-1][0] != cells[version]:
+            runs.append((cells[version], []))
+        ranges = runs[-1][1]
+        if ranges and ranges[-1][-1] == versions[place - 1]:
+            ranges[-1].append(version)
+        else:
+            ranges.append([version])
+    return "; ".join(f"{', '.join(map(_range, ranges))} {word}" for word, ranges in runs)
+
+
+def _range(versions: list[str]) -> str:
+    return " to ".join(dict.fromkeys((versions[0], versions[-1])))
+
+
+def _joined(where: list[str]) -> str:
+    """Backends, those ahead of time without `compile:` but for the first: `compile:sm_90, sm_100`."""
+    return ", ".join(one.removeprefix("compile:") if before.startswith("compile:") else one
+                     for before, one in zip(("", *where), where, strict=False))
 
 
 def _escaped(text: str) -> str:

@@ -90,11 +90,20 @@ def test_entries_of_one_cause_stand_together_and_say_where_records_are_few() -> 
     assert one.matrix[0].cells == {"3.6.0": "wrong", "3.9.0": "right (1 of 2)"}
 
 
-def test_backends_that_do_the_same_share_a_row_of_the_page() -> None:
-    rows = tuple(expect("own", backend=backend) for backend in ("compile:sm_80", "compile:sm_90", "interpreter"))
+def test_backends_that_do_the_same_share_a_line_of_the_page() -> None:
+    rows = tuple(expect("own", triton="3.9.0", backend=backend)
+                 for backend in ("compile:sm_80", "compile:sm_90", "interpreter"))
     different = replace(rows[1], verdict=Verdict.AGREE)
-    assert "| interpreter, compile:sm_80, compile:sm_90 | wrong |" in page([found("same", expected=rows)])
-    assert "| interpreter, compile:sm_80 | wrong |" in page([found("same", expected=(rows[0], different, rows[2]))])
+    assert "- interpreter, compile:sm_80, sm_90: 3.9.0 wrong\n" in page([found("same", expected=rows)])
+    assert "- interpreter, compile:sm_80: 3.9.0 wrong\n" in page([found("same", expected=(rows[0], different, rows[2]))])
+
+
+def test_range_of_versions_holds_a_record_of_each() -> None:
+    rows = [expect("own", triton=version, backend="interpreter") for version in ("3.6.0", "3.7.1", "3.8.0", "3.9.0")]
+    rows[3] = replace(rows[3], verdict=Verdict.AGREE)
+    on_gpu = [replace(rows[place], backend="cuda") for place in (0, 2)]
+    text = page([found("same", expected=(*rows, *on_gpu))])
+    assert "- cuda: 3.6.0, 3.8.0 wrong\n- interpreter: 3.6.0 to 3.8.0 wrong; 3.9.0 right\n" in text
 
 
 def test_only_the_class_defect_is_listed_among_defects() -> None:
