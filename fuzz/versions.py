@@ -4,8 +4,6 @@ Where Triton can be imported the answer is found by trying, once per process, an
 Records and the process that draws cases have nothing but the version's number: what follows from it stands in `SINCE`.
 """
 
-from __future__ import annotations
-
 import functools
 import importlib
 from dataclasses import dataclass

@@ -1,7 +1,5 @@
 """Bit-exact conversion between torch tensors and numpy arrays for every element type."""
 
-from __future__ import annotations
-
 from collections.abc import Iterable
 from typing import Any
 

@@ -4,8 +4,6 @@ synchronising.
 torch has few kernels for uint16/32/64 and fp8, so everything here goes through views as signed integers.
 """
 
-from __future__ import annotations
-
 import torch
 
 from tridiff.oracles.dtypes import dtype, name_of_tensor, torch_dtype

@@ -3,8 +3,6 @@
 Patterns are unsigned integers of the type's width. Functions take the type's name first and return patterns.
 """
 
-from __future__ import annotations
-
 import math
 from collections.abc import Callable, Sequence
 from fractions import Fraction

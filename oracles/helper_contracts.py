@@ -3,8 +3,6 @@
 Functions are named by import path ("package.module:name") and resolved where they are called.
 """
 
-from __future__ import annotations
-
 from dataclasses import dataclass, field
 
 from tridiff.oracles.dtypes import FLOATS, INTEGERS, NAMES

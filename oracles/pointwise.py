@@ -7,8 +7,6 @@ Both are read from copies; an excess of 1 ulp over a doc figure is a report, a l
 (`REPORT_MARGIN`).
 """
 
-from __future__ import annotations
-
 import math
 from dataclasses import dataclass
 

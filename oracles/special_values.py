@@ -4,8 +4,6 @@ limits.
 Patterns are unsigned Python integers of the storage width, so that a corpus entry can carry them unchanged.
 """
 
-from __future__ import annotations
-
 from dataclasses import dataclass
 from fractions import Fraction
 from functools import cache

@@ -6,8 +6,6 @@ unit roundoff of the accumulator; `acc` names its type. The rule of each formula
 name in `bounded.RULES`.
 """
 
-from __future__ import annotations
-
 import torch
 
 from tridiff.oracles.bits import to_float64

@@ -5,8 +5,6 @@ disagrees when every oracle that judged it rejects it (or a majority does, with 
 oracle conflict when the oracles contradict each other and no majority and no decisive oracle settles it.
 """
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from typing import Literal

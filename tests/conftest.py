@@ -1,8 +1,6 @@
 """Tests of the device are skipped, with the reason, where there is none; those for nights are counted at the end; the
 tests of a file run on one worker of xdist."""
 
-from __future__ import annotations
-
 import compileall
 import sys
 from typing import Any

@@ -9,8 +9,6 @@ those that the harness gives without its repairs (subject `plain`), asked under 
 bundle is made under an affected build; its script then runs under every build that has a verdict.
 """
 
-from __future__ import annotations
-
 import argparse
 import importlib.metadata
 import itertools

@@ -14,8 +14,6 @@ are two wrong lines in one kernel, and a signature holds what came out wrong and
 `--cross`, those of them that no outcome tells apart: each fault gives the same outputs on the other's case.
 """
 
-from __future__ import annotations
-
 import argparse
 import itertools
 import json

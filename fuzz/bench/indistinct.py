@@ -4,8 +4,6 @@ Whoever has the two cases then has one finding, whatever it is told by: one repa
 tell of two. Such pairs are counted on their own, beside those that are put together wrongly.
 """
 
-from __future__ import annotations
-
 import re
 from collections.abc import Callable
 

@@ -13,8 +13,6 @@ compile:sm_90`) programs are compiled only, and no value is judged. The bare loo
 minute at most; processes that are late are ended, with what is known of them by then.
 """
 
-from __future__ import annotations
-
 import argparse
 import gc
 import itertools

@@ -9,8 +9,6 @@ then blamed as any finding, without being told where the fault is; without a GPU
 and PTX are both results of stage `llvm`.
 """
 
-from __future__ import annotations
-
 import argparse
 import itertools
 import json

@@ -3,8 +3,6 @@ it, evaluated, made small and blamed as a campaign's findings are. Those of edit
 `fuzz.planted.failures`.
 """
 
-from __future__ import annotations
-
 import random
 from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence

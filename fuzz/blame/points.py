@@ -1,7 +1,5 @@
 """A case, compiled up to TTGIR and evaluated on the CPU with the IR behind a chosen pass, judged as on any backend."""
 
-from __future__ import annotations
-
 import math
 import time
 from collections.abc import Callable

@@ -1,7 +1,5 @@
 """Loads, stores and atomic operations through pointers."""
 
-from __future__ import annotations
-
 from typing import Any
 
 import numpy as np

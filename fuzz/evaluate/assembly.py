@@ -1,7 +1,5 @@
 """Inline assembly: the few instructions of PTX that compute something from registers alone."""
 
-from __future__ import annotations
-
 import re
 from collections.abc import Callable
 from typing import Any

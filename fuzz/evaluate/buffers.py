@@ -1,7 +1,5 @@
 """Accesses of AMD's chips to buffers: a pointer, and offsets of 32 bits from it. Beyond 2^31 bytes there is nothing."""
 
-from __future__ import annotations
-
 import re
 from typing import Any
 

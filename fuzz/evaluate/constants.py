@@ -1,7 +1,5 @@
 """Constants."""
 
-from __future__ import annotations
-
 import re
 from typing import Any
 

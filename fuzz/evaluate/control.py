@@ -1,7 +1,5 @@
 """Loops, branches and calls."""
 
-from __future__ import annotations
-
 import re
 from typing import Any
 

@@ -1,7 +1,5 @@
 """Conversions between element types, as an NVIDIA GPU makes them."""
 
-from __future__ import annotations
-
 from typing import Any
 
 import ml_dtypes

@@ -4,8 +4,6 @@ A descriptor holds the address of an array, its extents, and its strides in byte
 is filled on the way in and left out on the way back.
 """
 
-from __future__ import annotations
-
 import re
 from dataclasses import dataclass
 from typing import Any

@@ -1,7 +1,5 @@
 """Floating-point arithmetic and functions. Functions of narrow types are computed in fp64 and rounded once."""
 
-from __future__ import annotations
-
 from collections.abc import Callable
 from typing import Any
 

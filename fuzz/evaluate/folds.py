@@ -3,8 +3,6 @@
 The region is run on whole blocks where it has no branch, element by element otherwise.
 """
 
-from __future__ import annotations
-
 from collections.abc import Iterable
 from typing import Any
 

@@ -1,7 +1,5 @@
 """Integer arithmetic: two's complement, as `arith` defines it. Blocks of i1 are Boolean arrays."""
 
-from __future__ import annotations
-
 from collections.abc import Callable
 from typing import Any
 

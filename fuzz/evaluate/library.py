@@ -1,8 +1,6 @@
 """Functions of libdevice and ocml, by symbol. What stands behind a symbol is the vendor's: it is taken to be what the
 contract says, so that the references of the oracles serve; elementary functions are numpy's."""
 
-from __future__ import annotations
-
 import re
 from collections.abc import Callable
 from functools import partial

@@ -1,7 +1,5 @@
 """Runs a module: one function call for each program of the grid, operation by operation."""
 
-from __future__ import annotations
-
 import math
 import time
 from collections.abc import Sequence

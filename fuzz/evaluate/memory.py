@@ -1,7 +1,5 @@
 """The memory of a launch: the arrays that its arguments point to, by address."""
 
-from __future__ import annotations
-
 import ctypes
 from collections.abc import Iterable
 from typing import Any

@@ -4,8 +4,6 @@ MLIR prints an operation on a line; only regions make it longer: a line that end
 with `}` closes it. Dictionaries of attributes stay on their line.
 """
 
-from __future__ import annotations
-
 import re
 
 from tridiff.fuzz.evaluate.errors import NotEvaluated

@@ -4,8 +4,6 @@ Of several orders this is one. What is modelled of an mbarrier are its phase, th
 bytes that it was told to expect; transfers are done where they are issued. A wait that nothing ends is refused.
 """
 
-from __future__ import annotations
-
 import copy
 import re
 import threading

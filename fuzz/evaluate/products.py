@@ -1,8 +1,6 @@
 """Matrix products. Products and sums are taken in fp64 (int64 for integers) and rounded once; what an input precision
 or a tensor core leaves out of fp32 is not modelled."""
 
-from __future__ import annotations
-
 from typing import Any
 
 import numpy as np

@@ -1,7 +1,5 @@
 """What a program knows of the grid, assertions, and operations that compute nothing."""
 
-from __future__ import annotations
-
 from typing import Any
 
 import numpy as np

@@ -1,7 +1,5 @@
 """Movements of elements: ranges, splats, broadcasts, transpositions, joins. Layouts change no value."""
 
-from __future__ import annotations
-
 from typing import Any
 
 import numpy as np

@@ -1,7 +1,5 @@
 """Shared memory as arrays: allocations, views of them, copies. What is copied asynchronously is there at once."""
 
-from __future__ import annotations
-
 import re
 from typing import Any
 

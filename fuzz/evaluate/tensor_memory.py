@@ -1,7 +1,5 @@
 """Tensor memory of sm_100 as arrays, and the products that accumulate in it, which are done at once."""
 
-from __future__ import annotations
-
 import re
 from typing import Any
 

@@ -1,7 +1,5 @@
 """Types of the IR, as far as values depend on them."""
 
-from __future__ import annotations
-
 import re
 from dataclasses import dataclass
 from functools import cache

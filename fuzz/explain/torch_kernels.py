@@ -4,8 +4,6 @@ torch.compile launches by itself, so its launches are watched where they happen.
 kernel calls its arguments.
 """
 
-from __future__ import annotations
-
 from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass

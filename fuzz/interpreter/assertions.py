@@ -5,8 +5,6 @@ are left off but for launches that ask for them (`checking`): wrapping arithmeti
 §8).
 """
 
-from __future__ import annotations
-
 import dataclasses
 from collections.abc import Iterator
 from contextlib import contextmanager

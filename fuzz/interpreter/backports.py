@@ -3,8 +3,6 @@
 Each has its own switch; none is installed where the feature test in `tridiff.fuzz.versions` finds the behaviour right.
 """
 
-from __future__ import annotations
-
 import ctypes
 from collections.abc import Callable
 from typing import Any

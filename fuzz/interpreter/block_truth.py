@@ -11,8 +11,6 @@ this misses: a *scalar* left operand (`flag and block`) still short-circuits, wh
 lane but not the block shape.
 """
 
-from __future__ import annotations
-
 from collections.abc import Callable
 from typing import Any
 

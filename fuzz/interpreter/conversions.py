@@ -5,8 +5,6 @@ fp8 loses mantissa carries and never saturates; fp8 infinities and NaNs decode t
 fp16 with a rounding mode of its own mishandles overflow. Contract: oracles.md §5, §7.
 """
 
-from __future__ import annotations
-
 from typing import Any
 
 import numpy as np

@@ -10,8 +10,6 @@ lanes are run a second time on lane numbers, a reduction needs its whole line. W
 bounds) is not followed, and what no builder method made is a leaf.
 """
 
-from __future__ import annotations
-
 from collections.abc import Callable, Iterable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass

@@ -3,8 +3,6 @@
 Python's own trace function sees every line of an interpreted kernel. Names are watched for one program only.
 """
 
-from __future__ import annotations
-
 import ast
 import sys
 from collections.abc import Callable, Iterator

@@ -5,8 +5,6 @@ These surface from the launch itself: Triton buries exceptions raised inside a k
 through `__cause__`.
 """
 
-from __future__ import annotations
-
 import sys
 from dataclasses import dataclass
 from pathlib import Path

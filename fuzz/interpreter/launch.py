@@ -4,8 +4,6 @@ numpy warns about overflow, NaN and division by zero; in a kernel these are ordi
 launch would drown the reports. This module is always installed: without it no other repair could report.
 """
 
-from __future__ import annotations
-
 from collections.abc import Callable
 from typing import Any
 

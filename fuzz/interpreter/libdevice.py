@@ -7,8 +7,6 @@ They are planted where kernels and the installed torch look the names up. A func
 replaced by a refusal. Contract: helpers.md §14.
 """
 
-from __future__ import annotations
-
 import importlib
 import importlib.util
 import inspect

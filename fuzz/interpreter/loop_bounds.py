@@ -4,8 +4,6 @@ Triton 3.6.0 converts the one-element array behind a scalar with `int(array)`, w
 every loop with a bound known only at run time fails. Triton 3.9.0 has this repaired.
 """
 
-from __future__ import annotations
-
 from collections.abc import Callable
 from typing import Any
 

@@ -5,8 +5,6 @@ All accesses end in four methods: masked load, masked store, atomic read-modify-
 the name of the operation. Trailing arguments differ between versions and pass through untouched.
 """
 
-from __future__ import annotations
-
 from collections.abc import Callable
 from functools import partial
 from typing import Any

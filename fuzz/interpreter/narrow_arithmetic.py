@@ -6,8 +6,6 @@ operation, because fp32 has more than twice the precision. Sums and scans accumu
 more exact than compiled code, which rounds after each step. Contract: oracles.md §7.
 """
 
-from __future__ import annotations
-
 from collections.abc import Callable
 from typing import Any
 

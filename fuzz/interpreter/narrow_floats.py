@@ -5,8 +5,6 @@ Overflow follows the same instructions: fp8 saturates, infinities included; bf16
 Contract: oracles.md §5 (conversion rows). For e5m2 infinity the contract also accepts infinity.
 """
 
-from __future__ import annotations
-
 from dataclasses import dataclass
 from functools import cache
 from typing import Any

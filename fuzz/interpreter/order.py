@@ -4,8 +4,6 @@ Triton's interpreter runs programs one after the other, x outermost, ascending. 
 kernels that depend on the ascending one (stale scratch memory, unordered accumulation) look right in it.
 """
 
-from __future__ import annotations
-
 from dataclasses import dataclass
 from typing import Any, Literal
 

@@ -5,8 +5,6 @@ device function within it, although nothing has changed in between: more than ha
 written with helpers. Here the modules that a launch has already patched are left alone until it ends.
 """
 
-from __future__ import annotations
-
 from collections.abc import Callable
 from typing import Any
 

@@ -1,7 +1,5 @@
 """Replace attributes of Triton's interpreter and put every one of them back; know what was not there to be replaced."""
 
-from __future__ import annotations
-
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from typing import Any

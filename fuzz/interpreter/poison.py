@@ -7,8 +7,6 @@ with a marker payload (floats) or 0xAB in every byte (integers). Contract: jit.m
 Two entry points, because the two sources have switches of their own: `apply_to_loads` and `apply_to_arithmetic`.
 """
 
-from __future__ import annotations
-
 from collections.abc import Callable
 from typing import Any
 

@@ -6,8 +6,6 @@ interpreter gives tensors the truth value of their data, so `other=0` for a bloc
 turn the absence of `other` into something visible.
 """
 
-from __future__ import annotations
-
 import sys
 from collections.abc import Callable
 from typing import Any

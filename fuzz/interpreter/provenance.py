@@ -5,8 +5,6 @@ it was computed from, through pointer arithmetic and everything that moves lanes
 known origin; for those any registered buffer is accepted.
 """
 
-from __future__ import annotations
-
 from collections.abc import Callable
 from typing import Any
 

@@ -13,8 +13,6 @@ builder operation computes the set of its result, the way a memory sanitizer sha
 The trace (`tridiff.fuzz.interpreter.trace`) adds memory to this: what is stored stays undefined until overwritten.
 """
 
-from __future__ import annotations
-
 from collections.abc import Callable
 from typing import Any
 

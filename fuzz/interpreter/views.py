@@ -4,8 +4,6 @@ Contract: jit.md §4, "views built on the trace". Coverage, bounds and races acr
 element cards, hazards within a program and the table need `recording(..., events=True)`.
 """
 
-from __future__ import annotations
-
 from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import Any

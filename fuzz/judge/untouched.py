@@ -3,8 +3,6 @@
 It is asked of launches whose values are right: wrong values have signatures of their own.
 """
 
-from __future__ import annotations
-
 from collections.abc import Iterator, Mapping
 
 import torch

@@ -4,8 +4,6 @@ A field with few values lists them in its type, simplest first; a number has its
 of a kind of program stands where its kernels are, once, for drawing, reading, shrinking and counting.
 """
 
-from __future__ import annotations
-
 import types
 import typing
 from collections.abc import Iterator

@@ -4,8 +4,6 @@ A row says which operations its text does in what type; here they are done exact
 Triton checks it makes an assertion due.
 """
 
-from __future__ import annotations
-
 import math
 from collections.abc import Iterable, Sequence
 from itertools import product

@@ -5,8 +5,6 @@ sign, and beside an answer below the normal numbers a zero. Nothing else is: a N
 function has it at one of these operands.
 """
 
-from __future__ import annotations
-
 from collections.abc import Iterator
 from dataclasses import replace
 from itertools import chain, combinations

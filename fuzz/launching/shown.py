@@ -4,8 +4,6 @@ A scene plays many things and notes all of them; a script does the one that was 
 of Triton's driver, so that no GPU is needed. Every script ends with the value of its expression `right`.
 """
 
-from __future__ import annotations
-
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, replace
 

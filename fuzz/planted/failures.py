@@ -3,8 +3,6 @@
     python -m tridiff.fuzz.planted.failures --keep FILE --edits 80 'language.*'
 """
 
-from __future__ import annotations
-
 import argparse
 import tempfile
 from collections.abc import Iterator, Sequence

@@ -1,7 +1,5 @@
 """Standalone scripts for what lies between a kernel and its launch: a scene in its short form (`launching.shown`)."""
 
-from __future__ import annotations
-
 import re
 
 from tridiff.fuzz.errors import TridiffError

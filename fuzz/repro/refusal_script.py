@@ -4,8 +4,6 @@ BUG stands for a kernel that is taken, or for an error without a line of the ker
 `fuzz.statements.refusing.unclear` has it.
 """
 
-from __future__ import annotations
-
 import ast
 import copy
 

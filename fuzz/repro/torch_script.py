@@ -5,8 +5,6 @@ On a GPU the script needs torch only. Without one Inductor is told that the CPU 
 Triton code; a stand-in for the driver, and numpy in the place of libdevice, are in the script (codegen.md §0).
 """
 
-from __future__ import annotations
-
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 

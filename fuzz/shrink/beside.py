@@ -6,8 +6,6 @@ wrong for large ones. Every value of the case is changed alone to each of a few 
 every setting simpler; what is right there, and what comes out wrong, belongs to the evidence.
 """
 
-from __future__ import annotations
-
 import itertools
 from collections.abc import Callable, Iterator, Mapping
 

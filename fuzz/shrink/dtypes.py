@@ -1,7 +1,5 @@
 """The same case with another dtype: to simplify a setting that goes with one, and to ask whether a dtype matters."""
 
-from __future__ import annotations
-
 from collections.abc import Callable, Collection, Iterator
 
 import msgspec

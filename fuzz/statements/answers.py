@@ -1,7 +1,5 @@
 """What a program must store, by running its own text as Python over arrays of the oracles."""
 
-from __future__ import annotations
-
 from types import ModuleType
 from typing import Any
 

@@ -1,7 +1,5 @@
 """The arrays that belong to a program, which cases are valid, and how programs become simpler."""
 
-from __future__ import annotations
-
 from collections.abc import Callable, Iterable, Iterator
 from functools import lru_cache
 

@@ -1,7 +1,5 @@
 """How each construct is written. What stands in the text comes from the tables here: a word of a case only chooses."""
 
-from __future__ import annotations
-
 import re
 from collections.abc import Callable
 

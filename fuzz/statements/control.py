@@ -1,7 +1,5 @@
 """Draws of statements: assignments, branches, loops, nested."""
 
-from __future__ import annotations
-
 from collections.abc import Callable
 
 from tridiff.fuzz.statements import expressions

@@ -1,7 +1,5 @@
 """A program while it is drawn: which variables there are, and of which types."""
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from typing import Any, TypeVar
 

@@ -1,7 +1,5 @@
 """Draws of expressions. One that the language refuses gives way to one of its operands."""
 
-from __future__ import annotations
-
 from collections.abc import Callable
 
 from tridiff.fuzz.statements.constructs import BINARY, COMPARISONS

@@ -1,7 +1,5 @@
 """Faults planted in the text of a program: what a front end that is wrong might make of it."""
 
-from __future__ import annotations
-
 from collections.abc import Callable
 
 from msgspec.structs import replace

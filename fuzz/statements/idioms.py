@@ -6,8 +6,6 @@ i an integer scalar, u an unsigned and j a signed one, f a scalar that is a floa
 known when compiling, n a small number, N any number, p a pointer to a row, m the number of its elements less one.
 """
 
-from __future__ import annotations
-
 from dataclasses import dataclass
 
 

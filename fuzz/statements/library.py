@@ -1,7 +1,5 @@
 """Functions and classes that drawn programs call: every kind of parameter, argument and result."""
 
-from __future__ import annotations
-
 import re
 
 from tridiff.fuzz.statements.records import SOURCES as RECORDS

@@ -1,7 +1,5 @@
 """Draws of idioms, of pointers to rows, and of functions with drawn bodies."""
 
-from __future__ import annotations
-
 from tridiff.fuzz.statements import control, expressions, records
 from tridiff.fuzz.statements.constructs import idiom_lines, statements
 from tridiff.fuzz.statements.draft import Draft, Kind, literal, node, variable

@@ -2,8 +2,6 @@
 taken apart, every choice independent of the others; and operators that aggregates define.
 """
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from dataclasses import dataclass
 

@@ -4,8 +4,6 @@ Within the text: x, y are i32 of 8 elements, f fp32 of 8, m i32 of 4 by 8, n and
 the i32 7 as it is given at launch, x_ptr a pointer to i32, N the constexpr 8. `helper` and its like are in `HEAD`.
 """
 
-from __future__ import annotations
-
 from tridiff.fuzz.statements.refused_further import FURTHER
 from tridiff.fuzz.statements.wrong import Wrong
 

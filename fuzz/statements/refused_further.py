@@ -1,8 +1,6 @@
 """Further kernels that are wrong in one place: types and extents of memory, atomics, descriptors, products, hints, and
 constants. What the texts may name stands in `fuzz.statements.refused`."""
 
-from __future__ import annotations
-
 from tridiff.fuzz.statements.wrong import Wrong
 
 _BLOCK = "x_ptr + tl.arange(0, 8)"

@@ -1,7 +1,5 @@
 """From a program to the source of its kernel."""
 
-from __future__ import annotations
-
 from tridiff.fuzz.statements.constructs import indented, statements
 from tridiff.fuzz.statements.library import definitions
 from tridiff.kernels.language.emit import index

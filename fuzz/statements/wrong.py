@@ -1,7 +1,5 @@
 """Wrong: a kernel that the language must refuse."""
 
-from __future__ import annotations
-
 from dataclasses import dataclass
 
 

@@ -1,7 +1,5 @@
 """Compile the kernels of a sweep ahead of time, for the cache that the launches will look into. Needs no GPU."""
 
-from __future__ import annotations
-
 from typing import Any
 
 import triton

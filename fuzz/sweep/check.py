@@ -5,8 +5,6 @@ nothing with the device: a verdict of the sweep stands only where they confirm t
 own; needs no GPU.
 """
 
-from __future__ import annotations
-
 from dataclasses import dataclass
 from typing import Any
 

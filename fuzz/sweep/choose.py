@@ -1,7 +1,5 @@
 """From what a person asks for to specs: names and globs of operations, types, sizes."""
 
-from __future__ import annotations
-
 import difflib
 from dataclasses import dataclass, field
 from fnmatch import fnmatchcase

@@ -1,7 +1,5 @@
 """What changed between two records: verdicts, largest errors, and the inputs that became wrong or right."""
 
-from __future__ import annotations
-
 from dataclasses import dataclass, field
 
 from tridiff.fuzz.sweep.records import Box, Deviation, SweepRecord, SweepResult, SweepSpec

@@ -5,8 +5,6 @@ An explanation that names inputs covers a deviation only if it holds at every co
 sweep explains its own findings, at a few thousand inputs spread over the whole set.
 """
 
-from __future__ import annotations
-
 import itertools
 import math
 from collections.abc import Callable, Iterable

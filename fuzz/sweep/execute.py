@@ -3,8 +3,6 @@
 The same code drives a GPU and the interpreter; only the number of lanes per program differs.
 """
 
-from __future__ import annotations
-
 import time
 from collections.abc import Sequence
 from dataclasses import dataclass

@@ -3,8 +3,6 @@
 Every value is held against numpy and torch, and where both disagree with it, or have no answer, against mpmath.
 """
 
-from __future__ import annotations
-
 from dataclasses import dataclass
 from typing import Any
 

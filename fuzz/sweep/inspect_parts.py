@@ -1,7 +1,5 @@
 """From the parts of a sweep to its result: exact sets, worst examples, and the inputs to be checked again."""
 
-from __future__ import annotations
-
 from pathlib import Path
 from typing import Any
 

@@ -3,8 +3,6 @@
 Arrays travel as files in the folder of the run, so that an interrupted run finds them again.
 """
 
-from __future__ import annotations
-
 from pathlib import Path
 
 import msgspec

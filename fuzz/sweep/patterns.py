@@ -1,7 +1,5 @@
 """Bit patterns as arrays and as text."""
 
-from __future__ import annotations
-
 from typing import Any
 
 import numpy as np

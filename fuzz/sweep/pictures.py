@@ -4,8 +4,6 @@ A plot has one step per part of the range, the largest error in it: positive num
 negative ones on the right, as their patterns lie. Written by hand: a sheet is some 20 KB and is the same everywhere.
 """
 
-from __future__ import annotations
-
 import math
 from collections.abc import Sequence
 from pathlib import Path

@@ -1,7 +1,5 @@
 """What is swept, and what came of it: frozen records that become JSON. Imports neither torch nor Triton."""
 
-from __future__ import annotations
-
 import hashlib
 from typing import Annotated
 

@@ -6,8 +6,6 @@ fp64 where results are judged as numbers, int64 where they are judged by their b
 Nothing here imports Triton.
 """
 
-from __future__ import annotations
-
 from dataclasses import dataclass, replace
 from typing import Literal
 

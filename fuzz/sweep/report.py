@@ -1,7 +1,5 @@
 """Records and comparisons as Markdown, and the rows that oracles/pointwise.py may cite."""
 
-from __future__ import annotations
-
 from collections.abc import Iterable, Sequence
 
 from tridiff.fuzz.sweep.compare import Change, Comparison, name_of

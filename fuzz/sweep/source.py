@@ -6,8 +6,6 @@ subject, reference, class and error of listed inputs. Both call one function, so
 input.
 """
 
-from __future__ import annotations
-
 from dataclasses import dataclass, replace
 
 from tridiff.fuzz.sweep.records import SweepSpec

@@ -6,8 +6,6 @@ same everywhere, an index says which input is meant, and consecutive indices are
 Imports neither torch nor Triton.
 """
 
-from __future__ import annotations
-
 from dataclasses import dataclass
 from functools import cache
 from typing import Any

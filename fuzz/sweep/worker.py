@@ -3,8 +3,6 @@
     python -m tridiff.fuzz.sweep.worker cuda:0 | interpreter | helper
 """
 
-from __future__ import annotations
-
 import os
 import sys
 import time

@@ -1,7 +1,5 @@
 """Conversions between element types in Python rationals, on small arrays (contract: oracles.md §5)."""
 
-from __future__ import annotations
-
 import math
 from typing import Any
 

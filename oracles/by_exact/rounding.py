@@ -3,8 +3,6 @@
 Directions: rn to nearest, ties to even; rz towards zero; rd down; ru up (IEEE 754-2019 §4.3).
 """
 
-from __future__ import annotations
-
 import math
 from collections.abc import Callable
 from fractions import Fraction

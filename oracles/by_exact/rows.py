@@ -1,7 +1,5 @@
 """Whole-row references in plain Python: bucketize, stable sort, selection, exclusive scan, Philox streams."""
 
-from __future__ import annotations
-
 from collections.abc import Callable
 from fractions import Fraction
 from typing import Any

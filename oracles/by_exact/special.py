@@ -4,8 +4,6 @@ Values are rounded once to float64. Where mpmath has no answer (poles, outside o
 `_limit` hold; what is not listed there is NaN.
 """
 
-from __future__ import annotations
-
 import math
 from collections.abc import Callable, Iterable
 from typing import Any

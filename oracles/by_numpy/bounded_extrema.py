@@ -1,8 +1,6 @@
 """Extrema of values with error bounds (contract: codegen.md §3): which operand it is, NaN, zeros of either sign, and
 whether it still is a product."""
 
-from __future__ import annotations
-
 from typing import Any
 
 import numpy as np

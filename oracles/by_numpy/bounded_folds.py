@@ -4,8 +4,6 @@ Float sums and products may be associated in any order, so the bounds are those 
 where no order rounds: sums of numbers with a common last bit, products of few significant bits.
 """
 
-from __future__ import annotations
-
 from typing import Any
 
 import numpy as np

@@ -4,8 +4,6 @@ What an operand's error does to the result comes from evaluating monotone functi
 constants, or from partial derivatives. The accuracy of each function is its rule in `tridiff.oracles.pointwise`.
 """
 
-from __future__ import annotations
-
 from typing import Any
 
 import numpy as np

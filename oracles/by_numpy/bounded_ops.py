@@ -6,8 +6,6 @@ ends, from Lipschitz constants, or from partial derivatives; near a discontinuit
 of each operation is its rule in `tridiff.oracles.pointwise`.
 """
 
-from __future__ import annotations
-
 from collections.abc import Callable, Sequence
 from typing import Any
 

@@ -1,7 +1,5 @@
 """Remainders and rounded quotients of values with error bounds (contract: codegen.md §3, oracles.md §3)."""
 
-from __future__ import annotations
-
 from typing import Any
 
 import numpy as np

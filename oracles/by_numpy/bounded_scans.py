@@ -1,7 +1,5 @@
 """Scans of tuples with error bounds along the last axis (contract: codegen.md §7, kernels/codegen/notes.md)."""
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from typing import Any
 

@@ -6,8 +6,6 @@ range and NaN the contract leaves the result open (`convert_defined`). i1 is Tru
 included.
 """
 
-from __future__ import annotations
-
 from typing import Any
 
 import numpy as np

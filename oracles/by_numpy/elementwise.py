@@ -1,7 +1,5 @@
 """Element-wise addition in numpy: every type, one rounding."""
 
-from __future__ import annotations
-
 from typing import Any
 
 import numpy as np

@@ -1,7 +1,5 @@
 """Minimum and maximum in numpy, plain and with index (contract: helpers.md §5). NaN wins; ±0 tie."""
 
-from __future__ import annotations
-
 from typing import Any
 
 import numpy as np

@@ -1,7 +1,5 @@
 """frexp and ldexp in numpy (contract: helpers.md §12)."""
 
-from __future__ import annotations
-
 from typing import Any
 
 import numpy as np

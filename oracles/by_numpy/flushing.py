@@ -1,7 +1,5 @@
 """Subnormal fp32 numbers as zeros, in numpy (contract: language.md §2)."""
 
-from __future__ import annotations
-
 from typing import Any
 
 import numpy as np

@@ -4,8 +4,6 @@ The result is always float64 and unrounded with respect to narrower types; compa
 `tridiff.oracles.pointwise.rule_for`.
 """
 
-from __future__ import annotations
-
 import math
 from collections.abc import Callable
 from typing import Any

@@ -5,8 +5,6 @@ All functions take two arrays of one integer type that broadcast, and return tha
 the lane undefined (`division_defined` is False there); the value returned for it is 0.
 """
 
-from __future__ import annotations
-
 from collections.abc import Callable
 from typing import Any
 

@@ -4,8 +4,6 @@ Every array has the rows of the batch as its first axis and one call's block beh
 rows. Python numbers take the type that is computed in.
 """
 
-from __future__ import annotations
-
 from typing import Any
 
 import numpy as np

@@ -6,8 +6,6 @@ floats is done in double precision and must not need rounding. Shapes are those 
 unless it says so.
 """
 
-from __future__ import annotations
-
 from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any

@@ -1,8 +1,6 @@
 """Parts and neighbours of floats, in numpy (source: C17 §7.12, CUDA Math API). Results have the type of the operands
 unless it is said otherwise."""
 
-from __future__ import annotations
-
 import math
 from typing import Any
 

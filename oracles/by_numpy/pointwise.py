@@ -6,8 +6,6 @@ are computed as generated code does: in fp32, rounded once (codegen.md §2.1); f
 correctly rounded result. `defined` is False where the contract leaves the result open.
 """
 
-from __future__ import annotations
-
 import ctypes
 from collections.abc import Callable
 from typing import Any

@@ -1,7 +1,5 @@
 """Expectations for the type probes and for device_assert_then (contract: helpers.md §3, §8)."""
 
-from __future__ import annotations
-
 from typing import Any
 
 import numpy as np

@@ -4,8 +4,6 @@ language.md §2): candidates along a new first axis, the exact answer first.
 Arrays have the rows of the batch in front of (..., m, k) and (..., k, n).
 """
 
-from __future__ import annotations
-
 from typing import Any
 
 import numpy as np

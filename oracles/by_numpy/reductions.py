@@ -4,8 +4,6 @@ Integers fold in their own type and wrap; compare with BIT. Floats return the un
 fold (computed in the widest type numpy has), to be compared with SUM and a bound of `tridiff.oracles.tolerances`.
 """
 
-from __future__ import annotations
-
 from typing import Any
 
 import numpy as np

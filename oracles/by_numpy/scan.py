@@ -1,7 +1,5 @@
 """Packed words and the exclusive scan across programs in numpy (contract: helpers.md §11)."""
 
-from __future__ import annotations
-
 from collections.abc import Callable
 from typing import Any
 

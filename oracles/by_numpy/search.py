@@ -7,8 +7,6 @@ them are below too: `bucketize_defined` is False for those lanes and for unsorte
 0..size is promised.
 """
 
-from __future__ import annotations
-
 from typing import Any
 
 import numpy as np

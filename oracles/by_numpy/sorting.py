@@ -5,8 +5,6 @@ elements (index >= rnumel) behind all others. Bits are moved, never altered. Pos
 elements on hold unspecified values: `sort_defined`.
 """
 
-from __future__ import annotations
-
 from typing import Any
 
 import numpy as np

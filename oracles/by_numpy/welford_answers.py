@@ -3,8 +3,6 @@
 Conventions as in `tridiff.oracles.by_torch.welford_answers`.
 """
 
-from __future__ import annotations
-
 from typing import Any
 
 import numpy as np

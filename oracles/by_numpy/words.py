@@ -1,7 +1,5 @@
 """Functions of the bits of integers, in numpy (contract: language.md §3; source: CUDA Math API, integer intrinsics)."""
 
-from __future__ import annotations
-
 from typing import Any
 
 import numpy as np

@@ -4,8 +4,6 @@ Each function takes a kernel's input arrays and returns a float64 tensor with on
 for `compare(..., SUM(...), bound=...)`; see `tridiff.oracles.tolerances` for the formulas.
 """
 
-from __future__ import annotations
-
 import torch
 
 from tridiff.oracles import tolerances

@@ -5,8 +5,6 @@ bf16, fp16 and fp8 targets go through float32. A wider source is rounded to odd 
 bit makes the second rounding the only one that counts.
 """
 
-from __future__ import annotations
-
 import torch
 
 from tridiff.oracles.bits import INT64_MIN, from_bits, is_nan, is_zero, to_bits

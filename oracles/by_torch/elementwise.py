@@ -1,7 +1,5 @@
 """Element-wise addition in torch, on any device; the second source beside `tridiff.oracles.by_numpy.elementwise`."""
 
-from __future__ import annotations
-
 import torch
 
 from tridiff.oracles.bits import from_bits, is_nan, to_bits

@@ -4,8 +4,6 @@ used.
 Selected values keep their bits, so a NaN keeps its payload and a zero its sign.
 """
 
-from __future__ import annotations
-
 import torch
 
 from tridiff.oracles.bits import INT64_MIN, from_bits, is_nan, ordered, to_bits

@@ -1,7 +1,5 @@
 """frexp in torch by bit surgery, on any device (contract: helpers.md §12)."""
 
-from __future__ import annotations
-
 import torch
 
 from tridiff.oracles.bits import from_bits, is_inf, is_nan, is_subnormal, is_zero, to_bits

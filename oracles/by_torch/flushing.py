@@ -1,7 +1,5 @@
 """Subnormal fp32 numbers as zeros, in torch, on any device (contract: language.md §2). Works on bit patterns."""
 
-from __future__ import annotations
-
 import torch
 from torch import Tensor
 

@@ -6,8 +6,6 @@ of about 1 ulp only. Bessel j0, j1, y0, y1 are missing on purpose: torch 2.13's 
 to 1e-7 between 3 and 20 (`tridiff.oracles.semantics.TRAPS`).
 """
 
-from __future__ import annotations
-
 from collections.abc import Callable
 
 import torch

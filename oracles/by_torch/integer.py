@@ -6,8 +6,6 @@ lacks most kernels for uint16/32/64. The signed floor is derived from the trunca
 lanes yield 0.
 """
 
-from __future__ import annotations
-
 import torch
 
 from tridiff.oracles.bits import INT64_MAX, INT64_MIN, from_bits, to_bits

@@ -4,8 +4,6 @@ Conventions and names as in `tridiff.oracles.by_numpy.language`. torch lacks mos
 types: values are moved as bits and computed in int64 or float64.
 """
 
-from __future__ import annotations
-
 import torch
 from torch import Tensor
 

@@ -1,7 +1,5 @@
 """Rows whose elements change places by exclusive or, the second opinion: one turn per bit."""
 
-from __future__ import annotations
-
 import torch
 
 from tridiff.oracles.bits import from_bits, to_bits

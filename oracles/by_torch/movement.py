@@ -6,8 +6,6 @@ has to know where the layout puts what. Atomics are applied in rounds: in round 
 Tensors are on the CPU.
 """
 
-from __future__ import annotations
-
 from dataclasses import dataclass
 
 import torch

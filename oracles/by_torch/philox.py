@@ -1,7 +1,5 @@
 """Philox4x32-10 in torch on int64, on any device: the second source beside `tridiff.oracles.philox`."""
 
-from __future__ import annotations
-
 import math
 
 import torch

@@ -1,7 +1,5 @@
 """Parts and neighbours of floats, in torch. Names and arguments as in `tridiff.oracles.by_numpy.pieces`."""
 
-from __future__ import annotations
-
 import math
 from fractions import Fraction
 

@@ -5,8 +5,6 @@ patterns; numpy works in the types themselves. Bessel functions are left to mpma
 torch's float64 ones are not accurate enough.
 """
 
-from __future__ import annotations
-
 from collections.abc import Callable
 
 import torch

@@ -1,7 +1,5 @@
 """Second source for promote_to_tensor and device_assert_then (contract: helpers.md §3, §8)."""
 
-from __future__ import annotations
-
 import torch
 
 from tridiff.oracles.bits import from_bits, to_bits

@@ -4,8 +4,6 @@
 Conventions as there: integers wrap in their own type, floats return unrounded float64.
 """
 
-from __future__ import annotations
-
 from collections.abc import Callable
 
 import torch

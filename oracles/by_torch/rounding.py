@@ -3,8 +3,6 @@
 The functions and their arguments are those of `tridiff.oracles.by_exact.rounding`.
 """
 
-from __future__ import annotations
-
 from typing import Any
 
 import torch

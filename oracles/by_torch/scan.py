@@ -4,8 +4,6 @@
 Conventions as in `tridiff.oracles.by_numpy.scan`, which folds one element at a time.
 """
 
-from __future__ import annotations
-
 from collections.abc import Callable
 
 import torch

@@ -4,8 +4,6 @@
 Conventions as in `tridiff.oracles.by_numpy.search`.
 """
 
-from __future__ import annotations
-
 import torch
 
 from tridiff.oracles.bits import is_nan, ordered, to_float64

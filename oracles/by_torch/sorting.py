@@ -4,8 +4,6 @@
 Conventions as in `tridiff.oracles.by_numpy.sorting`.
 """
 
-from __future__ import annotations
-
 import torch
 
 from tridiff.oracles.bits import INT64_MAX, from_bits, is_nan, ordered, to_bits

@@ -1,7 +1,5 @@
 """Special functions by the second formulas of `tridiff.oracles.by_exact.special`, on tensors."""
 
-from __future__ import annotations
-
 import torch
 from torch import Tensor
 

@@ -3,8 +3,6 @@
 Conventions as in `tridiff.oracles.by_numpy.welford`.
 """
 
-from __future__ import annotations
-
 import torch
 
 from tridiff.oracles.bits import to_float64

@@ -5,8 +5,6 @@ unrounded float64. Means: NaN, or the infinity that the set holds. m2: NaN for a
 the step and the merge of two may also hand on the m2 of the only state that counts.
 """
 
-from __future__ import annotations
-
 import torch
 
 from tridiff.oracles.bits import to_float64

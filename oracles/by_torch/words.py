@@ -1,7 +1,5 @@
 """Functions of the bits of integers, in torch, on int64. Names and arguments as in `tridiff.oracles.by_numpy.words`."""
 
-from __future__ import annotations
-
 import torch
 from torch import Tensor
 

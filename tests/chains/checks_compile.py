@@ -1,7 +1,5 @@
 """Drawn cases of every Gluon target compile for sm_90, and leave the operations that they ask for in the IR."""
 
-from __future__ import annotations
-
 import itertools
 from collections import Counter
 from collections.abc import Iterator

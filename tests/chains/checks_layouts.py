@@ -1,7 +1,5 @@
 """Own layout maps against what the installed Triton draws of the same layouts."""
 
-from __future__ import annotations
-
 import itertools
 import random
 import re

@@ -1,7 +1,5 @@
 """What PTX computes, executed on the CPU, against what `misread` and `adds_mixed_offsets` say of Triton 3.6.0."""
 
-from __future__ import annotations
-
 import random
 from pathlib import Path
 

@@ -1,7 +1,5 @@
 """Cases drawn from the targets of data movement, the same in every run."""
 
-from __future__ import annotations
-
 from contextlib import suppress
 from functools import cache
 

@@ -1,7 +1,5 @@
 """Chains that transpose a buffer, and the steps whose reads Triton 3.6.0 gets wrong."""
 
-from __future__ import annotations
-
 from tridiff.kernels.gluon.chain import (
     Alloc,
     Chain,

@@ -1,7 +1,5 @@
 """What targets made of chains say about themselves: what they need, what tells their findings apart, what may vary."""
 
-from __future__ import annotations
-
 import msgspec
 import pytest
 

@@ -1,7 +1,5 @@
 """Chains: what is drawn is legal and varied, what is illegal is refused with the reason."""
 
-from __future__ import annotations
-
 import msgspec
 import pytest
 from msgspec.structs import replace

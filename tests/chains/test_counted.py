@@ -1,7 +1,5 @@
 """What campaigns count of chains: different pairs of layouts, different chains of views."""
 
-from __future__ import annotations
-
 import msgspec
 
 from tests.chains.drawn import cases

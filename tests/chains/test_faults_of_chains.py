@@ -1,7 +1,5 @@
 """Planted defects change what a chain computes; shrinking keeps the failure and arrives at few steps."""
 
-from __future__ import annotations
-
 import itertools
 import math
 from typing import Any

@@ -1,7 +1,5 @@
 """Needs Triton's compiler (checks_layouts.py, in a process where kernels are compiled)."""
 
-from __future__ import annotations
-
 from pathlib import Path
 
 import pytest

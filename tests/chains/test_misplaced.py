@@ -1,7 +1,5 @@
 """Which conversions, scans and masked loads are told apart as known defects, and what they are derived from."""
 
-from __future__ import annotations
-
 import random
 
 import pytest

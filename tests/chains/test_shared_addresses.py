@@ -1,7 +1,5 @@
 """Where Triton 3.6.0 misses in shared memory; what is compiled (checks_shared_addresses.py) runs in its own process."""
 
-from __future__ import annotations
-
 from pathlib import Path
 
 import pytest

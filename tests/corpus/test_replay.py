@@ -6,8 +6,6 @@ A file that cannot be read fails. An entry without an expectation for the instal
 was seen, and so is one whose backend this machine lacks.
 """
 
-from __future__ import annotations
-
 from collections.abc import Iterator
 from pathlib import Path
 

@@ -1,7 +1,5 @@
 """The engine on a real GPU: the same bits, real device faults, and a real miscompile found and minimised."""
 
-from __future__ import annotations
-
 from collections.abc import Iterator
 from pathlib import Path
 

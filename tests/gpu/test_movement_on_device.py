@@ -1,7 +1,5 @@
 """Data movement on a real GPU: own kernels agree with both references, planted defects are caught."""
 
-from __future__ import annotations
-
 from collections import Counter
 from collections.abc import Iterator
 

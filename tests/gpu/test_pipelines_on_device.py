@@ -4,8 +4,6 @@ By which judge goes to standard output (`pytest -s`) and, where TRIDIFF_FAULT_TA
 what stands there; several processes (`pytest -n`) may share it.
 """
 
-from __future__ import annotations
-
 import os
 from collections.abc import Iterator
 from pathlib import Path

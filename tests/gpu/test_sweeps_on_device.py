@@ -1,7 +1,5 @@
 """Sweeps on a real GPU: one wrong input of 2^32 is found, known deviations have their exact sets, rates are high."""
 
-from __future__ import annotations
-
 from pathlib import Path
 
 import pytest

@@ -4,8 +4,6 @@ Triton 3.6.0 has two of the defects in its PTX. Where the installed version has 
 computes is compiled and executed in place of the other.
 """
 
-from __future__ import annotations
-
 import numpy as np
 import torch
 from msgspec.structs import replace

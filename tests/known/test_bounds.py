@@ -1,7 +1,5 @@
 """Loops between unsigned bounds: which of them show that Triton counts with a sign, and what else is wrong there."""
 
-from __future__ import annotations
-
 from collections.abc import Iterator
 from typing import Any
 

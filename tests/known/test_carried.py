@@ -1,8 +1,6 @@
 """Variables that loops lose: which ones, what is stored then, and what else is wrong there. Triton's front end
 compiles, and its IR is evaluated on the CPU."""
 
-from __future__ import annotations
-
 import pytest
 import torch
 from msgspec.structs import replace

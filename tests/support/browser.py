@@ -1,7 +1,5 @@
 """Chromium without a window, driven through chromedriver by plain HTTP (W3C WebDriver)."""
 
-from __future__ import annotations
-
 import contextlib
 import json
 import shutil

@@ -1,7 +1,5 @@
 """Sections of the contracts that code and corpus cite exist in oracles/contracts."""
 
-from __future__ import annotations
-
 import re
 from collections.abc import Iterator
 from pathlib import Path

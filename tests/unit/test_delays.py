@@ -1,7 +1,5 @@
 """Delays: where the pause goes, which targets have them, and that a case without one is simpler."""
 
-from __future__ import annotations
-
 import pytest
 from msgspec.structs import replace
 

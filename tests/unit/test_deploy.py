@@ -1,8 +1,6 @@
 """Ready files: workflows, units, the cluster script and the container file name commands and options that exist, and do
 what they say as far as a CPU can tell."""
 
-from __future__ import annotations
-
 import os
 import re
 import shlex

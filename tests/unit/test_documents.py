@@ -1,7 +1,5 @@
 """What the documents point at exists, and the README's table says what the corpus says."""
 
-from __future__ import annotations
-
 import json
 import re
 from pathlib import Path

@@ -3,8 +3,6 @@
 A clamp stands before a conversion to integers, a divisor is never zero, the amount of a bare shift is masked.
 """
 
-from __future__ import annotations
-
 from tridiff.fuzz.kinds.graphs.draft import Entry
 from tridiff.fuzz.kinds.graphs.operands import Operands
 from tridiff.fuzz.kinds.graphs.operations import (

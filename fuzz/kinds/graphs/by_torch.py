@@ -5,8 +5,6 @@ rounded or nearly so, by the torch oracles. With the generator and the numpy int
 Bounds and definedness are the numpy interpreter's affair.
 """
 
-from __future__ import annotations
-
 import math
 from collections.abc import Callable, Mapping
 from fractions import Fraction

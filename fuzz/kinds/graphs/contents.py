@@ -1,7 +1,5 @@
 """What the buffers of a program hold: mostly tame numbers, so that deep programs still have finite answers."""
 
-from __future__ import annotations
-
 from tridiff.fuzz.kinds.graphs.choices import Choices
 from tridiff.fuzz.records import (
     Bits,

@@ -1,7 +1,5 @@
 """Values of a node in another type, in another shape, or found otherwise: conversions, bit patterns, boundaries."""
 
-from __future__ import annotations
-
 from typing import Any
 
 import numpy as np

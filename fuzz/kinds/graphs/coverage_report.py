@@ -1,7 +1,5 @@
 """What a ledger says about generated programs: how much was reached, and which operations and expressions were not."""
 
-from __future__ import annotations
-
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from typing import get_args, get_type_hints

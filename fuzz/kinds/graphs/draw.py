@@ -7,8 +7,6 @@ otherwise, schedules, launch options. Nodes that no store needs are cut. See `fu
 undefined behaviour is kept out.
 """
 
-from __future__ import annotations
-
 from collections.abc import Callable
 from dataclasses import replace as replace_swarm
 

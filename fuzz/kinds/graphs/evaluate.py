@@ -4,8 +4,6 @@ Values have one dimension per axis (x0, x1, ..., r), of length 1 where they do n
 half type holds numbers of fp32, as the notes have it.
 """
 
-from __future__ import annotations
-
 from collections.abc import Callable, Mapping
 from typing import Any
 

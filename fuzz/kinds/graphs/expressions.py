@@ -5,8 +5,6 @@ an error bound, because elementary functions may differ by an ulp; what depends 
 Nothing here is shared with the generator.
 """
 
-from __future__ import annotations
-
 from collections.abc import Callable, Mapping
 from functools import reduce
 from typing import Any

@@ -1,7 +1,5 @@
 """Nodes that look along r or beyond a point: reductions, scans, sorts, searches, random numbers, assembly."""
 
-from __future__ import annotations
-
 from collections.abc import Callable
 
 from tridiff.fuzz.kinds.graphs import contents

@@ -1,7 +1,5 @@
 """Memory of values that are known within bounds: what was never written, what is stored, what is added atomically."""
 
-from __future__ import annotations
-
 from typing import Any
 
 import numpy as np

@@ -4,8 +4,6 @@ Nothing here can be out of range: a buffer is as long as its addresses reach, a 
 index that is data is reduced modulo the length, or comes from a buffer that holds good ones.
 """
 
-from __future__ import annotations
-
 from collections.abc import Callable
 
 from tridiff.fuzz.kinds.graphs import contents

@@ -4,8 +4,6 @@ Read from the operation table. Left out are conversions and bit casts (nodes of 
 undefined for some operands, where a guarded form means the same (`floordiv_operator` of signed numbers).
 """
 
-from __future__ import annotations
-
 from dataclasses import dataclass
 from functools import cache, lru_cache
 

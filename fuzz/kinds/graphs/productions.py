@@ -1,7 +1,5 @@
 """How a program grows: each production appends a node or a few, none of which can be undefined."""
 
-from __future__ import annotations
-
 from collections.abc import Callable, Mapping
 
 from tridiff.fuzz.kinds.graphs.arithmetic import Arithmetic

@@ -5,8 +5,6 @@ replaced by a load, a constant or one of its operands), axes and lengths, masks 
 options. None is promised to be legal; `Draw.valid` refuses the others before they are run.
 """
 
-from __future__ import annotations
-
 from collections.abc import Iterator
 
 from msgspec.structs import replace

@@ -9,8 +9,6 @@ more is asked, wherever eager torch and exact arithmetic have the same answer:
 - overflow to fp8e5, infinite in torch and in ml_dtypes.
 """
 
-from __future__ import annotations
-
 import numpy as np
 
 from tridiff.fuzz.kinds.graphs.evaluate import Interpreter

@@ -4,8 +4,6 @@ Legal expressions stay within 64 bits at every point, so int64 is exact; quotien
 hold are formed by Python, element by element.
 """
 
-from __future__ import annotations
-
 from collections.abc import Callable, Mapping
 
 import torch

@@ -4,8 +4,6 @@ Integers are exact; float sums and products are accumulated in float64 and round
 step by step, from the left, whatever the combination.
 """
 
-from __future__ import annotations
-
 from collections.abc import Callable
 
 import torch

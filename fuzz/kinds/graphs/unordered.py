@@ -1,7 +1,5 @@
 """Which outputs of a program may have other bits each time, because floats are added up in no fixed order."""
 
-from __future__ import annotations
-
 from tridiff.fuzz.kinds.graphs.arrays import graph_of, output_names
 from tridiff.fuzz.records import Case
 from tridiff.kernels.codegen.constants import is_float

@@ -1,7 +1,5 @@
 """What a loop's kernel must give, with the functions of the oracles."""
 
-from __future__ import annotations
-
 from typing import Any
 
 import numpy as np

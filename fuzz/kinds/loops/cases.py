@@ -1,7 +1,5 @@
 """The arrays that belong to a loop, which cases are valid, and how loops become simpler."""
 
-from __future__ import annotations
-
 from collections.abc import Iterable
 
 from msgspec.structs import replace

@@ -3,8 +3,6 @@
 Loops are built so that all draws are legal; `tridiff.kernels.pipelines.loop_programs.problem` has the last word.
 """
 
-from __future__ import annotations
-
 from typing import Any
 
 from hypothesis import assume

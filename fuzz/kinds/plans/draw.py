@@ -3,8 +3,6 @@
 Plans are built so that most draws are legal; `tridiff.kernels.pipelines.legal` has the last word.
 """
 
-from __future__ import annotations
-
 from collections.abc import Callable
 from typing import Any, Literal
 

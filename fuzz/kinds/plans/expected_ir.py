@@ -1,7 +1,5 @@
 """What the IR of a plan's kernel must contain: operations, and the registers that its partitions ask for."""
 
-from __future__ import annotations
-
 import re
 
 from tridiff.fuzz.kinds.plans.cases import plan_of

@@ -1,7 +1,5 @@
 """The arrays that belong to a kernel written as TTGIR text, which cases are valid, and how texts become simpler."""
 
-from __future__ import annotations
-
 from collections.abc import Iterable
 
 from msgspec.structs import replace

@@ -1,7 +1,5 @@
 """Hypothesis strategies of kernels written as TTGIR text and of the cases around them."""
 
-from __future__ import annotations
-
 from typing import Any
 
 from hypothesis import assume

@@ -1,7 +1,5 @@
 """What a transfer's kernel must give, with the functions of the oracles."""
 
-from __future__ import annotations
-
 from typing import Any
 
 from tridiff.fuzz.kinds.plans.cases import oracle

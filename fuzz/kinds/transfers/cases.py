@@ -1,7 +1,5 @@
 """The arrays that belong to a transfer, `Boxes` or `Exchange`; which cases are valid, and how they become simpler."""
 
-from __future__ import annotations
-
 from collections.abc import Iterable, Iterator
 
 from msgspec.structs import replace

@@ -1,7 +1,5 @@
 """Hypothesis strategies of boxes and exchanges and of the cases around them; rows are programs."""
 
-from __future__ import annotations
-
 import math
 from collections.abc import Callable
 from typing import Any

@@ -1,7 +1,5 @@
 """What kernels that run as Python call `tl`, and what rewritten statements call `_run`."""
 
-from __future__ import annotations
-
 import inspect
 import operator
 from collections.abc import Callable, Iterator

@@ -5,8 +5,6 @@ become tensors, `and`, `or`, `not` and chains of comparisons are operations on t
 both ways, and lists are tuples.
 """
 
-from __future__ import annotations
-
 import ast
 from functools import lru_cache
 from types import CodeType

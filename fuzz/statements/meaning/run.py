@@ -1,7 +1,5 @@
 """A kernel run as Python: from its arrays to what it stores, one program instance after the other."""
 
-from __future__ import annotations
-
 import sys
 from collections import Counter
 from collections.abc import Iterator

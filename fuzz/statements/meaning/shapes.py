@@ -1,7 +1,5 @@
 """A library of oracles that computes nothing: what is left of a tensor is its shape. For runs that find out types."""
 
-from __future__ import annotations
-
 from typing import Any
 
 import numpy as np

@@ -1,7 +1,5 @@
 """Every argument of every function of the language is given in another form somewhere."""
 
-from __future__ import annotations
-
 import ast
 import inspect
 from typing import Any

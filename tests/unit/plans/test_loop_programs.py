@@ -1,7 +1,5 @@
 """Loops and texts: what no kernel can be made of, and that shrinking reaches the entries of the corpus."""
 
-from __future__ import annotations
-
 from collections.abc import Callable
 
 import pytest

@@ -1,7 +1,5 @@
 """Each operator changes what it says, and the choice among all edits is the same every time."""
 
-from __future__ import annotations
-
 import ast
 import collections
 import textwrap

@@ -1,7 +1,5 @@
 """What was missed and cannot show is told as such, with the reason; what was caught is not asked about."""
 
-from __future__ import annotations
-
 from dataclasses import replace
 from pathlib import Path
 

@@ -1,7 +1,5 @@
 """A probe tries an edit with the cases that run the changed line, and says what they show."""
 
-from __future__ import annotations
-
 import threading
 from pathlib import Path
 from typing import Any

@@ -1,7 +1,5 @@
 """Edits in a real copy of Triton: what the gate says of them."""
 
-from __future__ import annotations
-
 import subprocess
 import sys
 import threading

@@ -1,7 +1,5 @@
 """Results are kept as they come, and tables say what became of each edit."""
 
-from __future__ import annotations
-
 import threading
 from pathlib import Path
 

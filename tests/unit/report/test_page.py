@@ -1,7 +1,5 @@
 """The page: one small file in which nothing from outside is markup; in a browser: search, keys, copying, contrast."""
 
-from __future__ import annotations
-
 import html as html_of_python
 import re
 from collections.abc import Iterator

@@ -1,7 +1,5 @@
 """A running campaign in a browser: what its state says now, kept up to date, on this machine only, and only read."""
 
-from __future__ import annotations
-
 import http.client
 import os
 import signal
