@@ -10,6 +10,7 @@ from tridiff.oracles.rules import Rule
 
 SHOWN = 4
 RATES_SHOWN = 6
+NINE_DIGITS = len("0.123456789")
 FLOATS = ("fp32", "fp16", "bf16", "fp64")
 
 
@@ -32,6 +33,21 @@ def example_text(deviation: Deviation, op: str) -> str:
     """`exp(88.7) = inf, not 3.3e38`."""
     worst = deviation.worst
     return f"{op}({', '.join(worst.values)}) = {worst.actual}, not {worst.expected}"
+
+
+def digits(value: str, *names: str) -> str:
+    """A value of an example in the digits that tell all values of its type apart: 9 do for fp32 and narrower types.
+    names: of the operation's dtypes."""
+    if len(value) <= NINE_DIGITS or "fp64" in names or not ("." in value or "e-" in value or "e+" in value):
+        return value
+    return f"{float(value):.9g}"
+
+
+def _worst_text(deviation: Deviation, names: tuple[str, ...]) -> str:
+    """`88.7: inf, not 3.3e38`, in a row that names the operation."""
+    values = [digits(value, *names) for value in (*deviation.worst.values, deviation.worst.actual,
+                                                  deviation.worst.expected)]
+    return f"{', '.join(values[:-2])}: {values[-2]}, not {values[-1]}"
 
 
 def markdown(record: SweepRecord) -> str:
@@ -72,8 +88,8 @@ def _errors(results: tuple[SweepResult, ...]) -> list[str]:
         return []
     names = [name for name in FLOATS if any(name in found for found in by_op.values())]
     lines = ["## Largest error, in ulps of the result", "",
-             "Against the unrounded reference, so 0.5 is correctly rounded. `documented` is the vendor's figure for "
-             "fp32, without the half.", "",
+             "Against the unrounded reference, so 0.500 is correctly rounded, wherever it is. `documented` is the "
+             "vendor's figure for fp32, without the half.", "",
              "| operation | documented | " + " | ".join(f"{name} | at" for name in names) + " |",
              "|---|---|" + "---|---|" * len(names)]
     for op, found in sorted(by_op.items()):
@@ -85,7 +101,9 @@ def _errors(results: tuple[SweepResult, ...]) -> list[str]:
                 cells += ["", ""]
             else:
                 partly = "" if best.space.startswith("all") else "*"
-                cells += [f"{best.max_ulps.ulps:.3f}{partly}", ", ".join(best.max_ulps.values)]
+                ulps = f"{best.max_ulps.ulps:.3f}"
+                at = "" if ulps == "0.500" else ", ".join(digits(value, name) for value in best.max_ulps.values)
+                cells += [ulps + partly, at]
         lines.append(f"| {op} | {'' if documented is None else f'{documented:g}'} | " + " | ".join(cells) + " |")
     return [*lines, "", "`*` from a stratified set, not from all inputs.", ""]
 
@@ -94,15 +112,19 @@ def _deviations(results: tuple[SweepResult, ...]) -> list[str]:
     wrong = [(one, deviation) for one in results for deviation in one.deviations]
     if not wrong:
         return ["## Deviations", "", "None.", ""]
-    lines = ["## Deviations", "", "Exact sets of inputs, as bit patterns.", "",
-             "| operation | types | class | inputs | which | worst | explained |", "|---|---|---|---|---|---|---|"]
+    lines = ["## Deviations", "", "Exact sets of inputs, as bit patterns; operations that do the same share a row.", "",
+             "| operation | types | class | inputs | which | worst: result, not the exact one | explained |",
+             "|---|---|---|---|---|---|---|"]
     numbers: dict[str, int] = {}
+    alike: dict[str, list[str]] = {}
     for one, deviation in wrong:
         complete = "" if deviation.complete else " (not all listed)"
-        lines.append(
-            f"| {one.spec.op} | {' '.join(one.spec.dtypes)} | {deviation.kind} | {deviation.count:,} | "
-            f"{ranges_text(deviation.boxes, one.spec.dtypes)}{complete} | {example_text(deviation, one.spec.op)} | "
-            f"{numbers.setdefault(deviation.known, len(numbers) + 1) if deviation.known else 'no'} |")
+        alike.setdefault(
+            f"{' '.join(one.spec.dtypes)} | {deviation.kind} | {deviation.count:,} | "
+            f"{ranges_text(deviation.boxes, one.spec.dtypes)}{complete} | {_worst_text(deviation, one.spec.dtypes)} | "
+            f"{numbers.setdefault(deviation.known, len(numbers) + 1) if deviation.known else 'no'} |",
+            []).append(one.spec.op)
+    lines += [f"| {', '.join(operations)} | {row}" for row, operations in alike.items()]
     return [*lines, "", *(f"{number}. {why}." for why, number in numbers.items()), ""]
 
 
