@@ -64,8 +64,9 @@ def _given(value: object, *, cut: bool) -> JsonValue:
             return _given(row, cut=cut)
         tag, tag_field = value.__struct_config__.tag, value.__struct_config__.tag_field
         found: dict[str, JsonValue] = {tag_field: tag} if tag_field is not None and isinstance(tag, str) else {}
+        told = value.in_files() if hasattr(value, "in_files") else {}  # what the record itself tells more shortly
         for field in msgspec.structs.fields(value):
-            given = getattr(value, field.name)
+            given = told.get(field.name, getattr(value, field.name))
             default = field.default_factory() if callable(field.default_factory) else field.default
             # 1 and True are equal, but not the same default.
             kept = not cut or not (type(given) is type(default) and given == default)

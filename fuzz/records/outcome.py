@@ -2,6 +2,9 @@
 
 import enum
 import hashlib
+import re
+from collections.abc import Iterator
+from itertools import groupby
 from typing import Annotated
 
 import msgspec
@@ -100,7 +103,11 @@ class Launched(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=
 
 
 class Evidence(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
-    """The first failing row, values as text (see `tridiff.fuzz.content.text`), or the tail of the worker's log."""
+    """The first failing row, values as text (see `tridiff.fuzz.content.text`), or the tail of the worker's log.
+
+    In files `"256 x 1.0"` stands for 256 equal values in a row, and oracles that expect the same stand together, as
+    `"numpy and torch"`.
+    """
 
     row: int = 0
     whole: bool = False
@@ -121,6 +128,54 @@ class Evidence(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=
     plainest: "Relative | None" = None
     """What a shrunk case comes to where any wrong value will do (`fuzz.shrink.plainest`); it has `alone` and `beside`
     then. None where that is the case itself."""
+
+    def __post_init__(self) -> None:
+        runs = [run for value in self._values() if (run := _RUN.fullmatch(value))]
+        if sum(int(run[1]) for run in runs) > MOST_IN_RUNS:
+            raise ValueError(f"has runs of more than {MOST_IN_RUNS} values")
+        told = {"inputs": _one_by_one(self.inputs), "actual": _one_by_one(self.actual),
+                "expected": {oracle: _one_by_one(arrays) for names, arrays in self.expected.items()
+                             for oracle in names.split(_AND)}}
+        for name, values in told.items():
+            msgspec.structs.force_setattr(self, name, values)
+
+    def _values(self) -> list[str]:
+        return [value for arrays in (self.inputs, self.actual, *self.expected.values())
+                for values in arrays.values() for value in values]
+
+    def in_files(self) -> dict[str, object]:
+        """The fields that files tell more shortly."""
+        if len(self._values()) > MOST_IN_RUNS:
+            return {}
+        alike: dict[str, list[str]] = {}
+        for oracle, arrays in sorted(self.expected.items()):
+            alike.setdefault(repr(sorted(arrays.items())), []).append(oracle)
+        return {"inputs": _in_runs(self.inputs), "actual": _in_runs(self.actual),
+                "expected": {_AND.join(oracles): _in_runs(self.expected[oracles[0]]) for oracles in alike.values()}}
+
+
+MOST_IN_RUNS = 1 << 14
+"""Values that the runs of one evidence stand for: a stranger's file is not to fill the memory."""
+_AND = " and "
+_SHORTEST_RUN = 6
+_RUN = re.compile(r"(\d{1,5}) x (.+)")
+
+
+def _one_by_one(arrays: dict[str, tuple[str, ...]]) -> dict[str, tuple[str, ...]]:
+    def told(value: str) -> tuple[str, ...]:
+        run = _RUN.fullmatch(value)
+        return (run[2],) * int(run[1]) if run else (value,)
+
+    return {name: tuple(one for value in values for one in told(value)) for name, values in arrays.items()}
+
+
+def _in_runs(arrays: dict[str, tuple[str, ...]]) -> dict[str, tuple[str, ...]]:
+    def told(values: tuple[str, ...]) -> Iterator[str]:
+        for value, run in groupby(values):
+            count = len(list(run))
+            yield from [value] * count if count < _SHORTEST_RUN else [f"{count} x {value}"]
+
+    return {name: tuple(told(values)) for name, values in arrays.items()}
 
 
 class Relative(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):

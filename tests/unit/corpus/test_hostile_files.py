@@ -107,6 +107,7 @@ HOSTILE: dict[str, tuple[bytes, str]] = {
     "signature_escape": (changed("signature/target", "\x1b]0;pwned\x07" * 99), "its signature is about"),
     "expectation_twice": (changed("expected", json.loads(VALID)["expected"] * 2), "two expectations"),
     "expectation_too_long": (changed("expected/0", [*json.loads(VALID)["expected"][0], "x"]), "at most length 6"),
+    "long_runs": (changed("evidence/inputs", {"a": ["9000 x 1"], "b": ["9000 x 1"]}), "runs of more than 16384"),
     "verdict_unknown": (changed("expected/0/3", "probably"), "Invalid enum value 'probably'"),
     "nested_200_thousand": (b"[" * 200_000, "got `array`"),
     "nested_unknown_field": (b'{"x":' + b"[" * 200_000, "nested too deeply"),

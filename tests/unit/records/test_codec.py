@@ -363,6 +363,18 @@ def test_an_expectation_is_a_row_without_the_defaults_at_its_end() -> None:
         assert json.loads(text) == ["own", "3.9.0", "cuda", "agree", *end] and decode(text, Expectation) == one
 
 
+def test_files_tell_runs_and_oracles_that_agree_once() -> None:
+    same = {"out": ("1.0",) * 256 + ("2.0",)}
+    told = Evidence(inputs={"x": ("0",) * 5}, expected={"torch": same, "numpy": same, "exact": {}}, actual=same)
+    text = pretty_json_without_defaults(told)
+    assert json.loads(text) == {
+        "inputs": {"x": ["0"] * 5}, "actual": {"out": ["256 x 1.0", "2.0"]},
+        "expected": {"exact": {}, "numpy and torch": {"out": ["256 x 1.0", "2.0"]}}}
+    assert decode(text, Evidence) == told == decode(encode(told), Evidence)
+    long = Evidence(actual={"out": ("0",) * 20_000})
+    assert decode(pretty_json_without_defaults(long), Evidence) == long
+
+
 def test_a_number_equal_to_a_default_of_another_type_is_written() -> None:
     class Row(msgspec.Struct, frozen=True):
         flag: bool | int = True
