@@ -7,12 +7,13 @@ import pytest
 import torch
 from msgspec.structs import replace
 
+from tests.known.outcomes import outcome
 from tridiff.fuzz.corpus.store import Corpus
 from tridiff.fuzz.errors import TridiffError
 from tridiff.fuzz.known import Attribution, KnownIssue, all_issues, attribute, explain
 from tridiff.fuzz.known.issue import Wrong
 from tridiff.fuzz.known.rehearse import rehearse
-from tridiff.fuzz.records import ArraySpec, Case, Constant, Content, Iota, Outcome, Signature, Verdict
+from tridiff.fuzz.records import ArraySpec, Case, Constant, Content, Iota, Outcome, Verdict
 from tridiff.fuzz.records.outcome import ALL_OPEN
 from tridiff.fuzz.registry import find
 
@@ -114,13 +115,6 @@ def test_only_all_ones_above_a_zero_divisor_are_the_issue_of_bytes() -> None:
 
 
 # -- issues that predict nothing
-
-
-def outcome(case: Case, *, kind: str = "value", failed: bool = True, explained: tuple[str, ...] = ()) -> Outcome:
-    verdict = Verdict.DISAGREE if failed else Verdict.AGREE
-    signature = Signature(target=case.target, subject="own", verdict=verdict, kind=kind, where="out")
-    return Outcome(case_digest=case.digest, target=case.target, subject="own", backend="cuda", verdict=verdict,
-                   signature=signature if failed else None, explained_by=explained)
 
 
 LOADED = KnownIssue(

@@ -5,10 +5,26 @@ from typing import Literal
 import pytest
 from msgspec.structs import replace
 
-from tests.unit.graphs.graphs import R, X, apply, at, cast, constant, load, matrix, num, op, store, vector
+from tests.unit.graphs.graphs import (
+    R,
+    X,
+    apply,
+    at,
+    case_of,
+    cast,
+    constant,
+    linear,
+    load,
+    matrix,
+    num,
+    of_three,
+    op,
+    store,
+    vector,
+)
 from tridiff.fuzz.known.graphs import forms, index_forms
 from tridiff.fuzz.known.graphs.form import Changes, changed
-from tridiff.fuzz.records import ArraySpec, Base, Case, Content, LaunchOptions
+from tridiff.fuzz.records import LaunchOptions
 from tridiff.fuzz.targets.codegen import TARGETS
 from tridiff.kernels.codegen.graph import (
     Apply,
@@ -42,22 +58,6 @@ def without(graph: Graph) -> Graph:
         graph = relative
 
 
-def _graph(dtype: str, *between: Asm | Cast | Part | Pointwise) -> Graph:
-    return vector(load("in0"), *between, store("out0", X, len(between)), in0=dtype, out0=dtype)
-
-
-def _of_three(*nodes: Node) -> Graph:
-    """A graph that loads three vectors of i32 and stores nothing."""
-    return vector(*(load(f"in{k}") for k in range(3)), *nodes, **{f"in{k}": "i32" for k in range(3)})
-
-
-def _case(graph: Graph, dtype: str, *, base: Base | None = None, options: LaunchOptions | None = None) -> Case:
-    content = Content() if base is None else Content(base=base)
-    return Case(target="codegen.pointwise", sizes={"n_in0": 4, "n_out0": 4}, program=graph, arrays=(
-        ArraySpec(name="in0", dtype=dtype, dims=("n_in0",), content=content),
-        ArraySpec(name="out0", dtype=dtype, dims=("n_out0",))), options=options or LaunchOptions())
-
-
 @each("dtype, other, known", [
     ("i16", "-5", True), ("i16", "5", False), ("i16", "-1", False), ("u8", "128", True), ("u8", "255", False),
     ("i32", "-5", False), ("fp16", "-5.0", False)])
@@ -65,12 +65,12 @@ def test_negative_others_of_narrow_integers_are_told_from_others(dtype: str, oth
     graph = vector(Index(expr=apply("lt", X, num(2)), dtype="i1"),
                    Load(buffer="in0", index=X, mask=0, other=other), store("out0", X, 1), in0=dtype, out0=dtype)
     assert named(graph) == ("negative other of 8 or 16 bits" if known else "")
-    assert named(_graph(dtype)) == ""
+    assert named(linear(dtype)) == ""
 
 
 @each("exponent, known", [("-2147483648", True), ("-2147483647", False)])
 def test_an_undefined_exponent_is_told_from_others(exponent: str, known: bool) -> None:
-    graph = _graph("fp32", constant(exponent, "i32"), op("ldexp", 0, 1))
+    graph = linear("fp32", constant(exponent, "i32"), op("ldexp", 0, 1))
     assert named(graph) == ("ldexp by -2^31" if known else "")
 
 
@@ -106,7 +106,7 @@ def test_such_a_remainder_may_become_the_other_half_behind_a_sign_or_a_choice(be
 def test_the_relative_of_a_form_differs_in_the_node_that_makes_it(
     node: Asm | Masked, known: str, drawn: Asm | Masked | None
 ) -> None:
-    graph = _of_three(op("eq", 0, 1), constant("1.0", "fp32"), node)
+    graph = of_three(op("eq", 0, 1), constant("1.0", "fp32"), node)
     assert named(graph) == known
     found = without(graph)
     assert found.nodes[5] == (drawn or node) and named(found) == ""
@@ -147,7 +147,7 @@ def test_the_relative_of_a_form_differs_in_the_node_that_makes_it(
      "relu of a narrow extremum"),
     ((op("maximum", 0, 1), op("relu", 3)), ""), ((cast(0, "i8"), op("relu", 3)), "")])
 def test_forms_that_are_compiled_wrong_are_named_and_have_relatives(nodes: tuple[Node, ...], known: str) -> None:
-    graph = _of_three(*nodes)
+    graph = of_three(*nodes)
     assert named(graph) == known
     found = without(graph)
     assert named(found) == "" and (found == graph) == (known == "")
@@ -197,7 +197,7 @@ def test_bits_of_an_absolute_double_are_told_from_others(kind: str, asks: Node, 
     ("fp32", True, "pow, fused"), ("fp32", False, ""), ("bf16", True, "pow, fused"), ("fp64", True, ""),
     ("i32", True, "")])
 def test_a_pow_of_single_precision_is_inaccurate_under_fusion_only(dtype: str, fusion: bool, known: str) -> None:
-    case = _case(_graph(dtype, op("pow", 0, 0)), dtype, options=LaunchOptions(enable_fp_fusion=fusion))
+    case = case_of(linear(dtype, op("pow", 0, 0)), dtype, options=LaunchOptions(enable_fp_fusion=fusion))
     target, = (one for one in TARGETS if one.name == case.target)
     assert target.judge.label(case) == known
 
@@ -208,9 +208,9 @@ def test_a_pow_of_single_precision_is_inaccurate_under_fusion_only(dtype: str, f
     ("i64", op("mul", 0, 0), 2048, 1, False)])
 def test_divisions_in_threads_that_hold_many_elements_are_named(dtype: str, node: Pointwise, block: int, warps: int,
                                                                 known: bool) -> None:
-    graph = replace(_graph(dtype, node), schedules=(Schedule(x_blocks=(block,)),))
+    graph = replace(linear(dtype, node), schedules=(Schedule(x_blocks=(block,)),))
     target, = (one for one in TARGETS if one.name == "codegen.pointwise")
-    about = target.judge.label(_case(graph, dtype, options=LaunchOptions(num_warps=warps)))
+    about = target.judge.label(case_of(graph, dtype, options=LaunchOptions(num_warps=warps)))
     assert about == ("calls among spilled registers" if known else "")
 
 
@@ -251,7 +251,7 @@ def test_powers_to_the_bits_of_an_fp8_have_a_sum_as_relative(between: Node, know
 def test_16_bit_sums_of_lanes_beyond_an_axis_are_named(dtype: str, block: int, known: bool) -> None:
     gather = vector(load("in0"), Load(buffer="in1", index=Sym(name="v0"), checked=True), store("out0", X, 1),
                     in0=dtype, in1="fp32", out0="fp32")
-    total = _graph(dtype, constant("2", dtype), op("add", 0, 1))
+    total = linear(dtype, constant("2", dtype), op("add", 0, 1))
     for graph in (gather, total):
         graph = replace(graph, schedules=(Schedule(x_blocks=(block,), static=True),))
         assert named(graph) == ("half of a 16-bit sum" if known else "") and without(graph) == graph
@@ -274,7 +274,7 @@ def test_a_16_bit_sum_with_a_constant_and_several_users_has_a_relative_that_is_n
     ("i64", "-2", "bitwise_not", "maximum_tl", False), ("i64", "-2", "neg", "add", False)])
 def test_the_limit_of_a_negated_abs_of_64_bits_is_told_from_others(dtype: str, limit: str, between: str, last: str,
                                                                    known: bool) -> None:
-    graph = _graph(dtype, op("abs", 0), op(between, 1), constant(limit, dtype), op(last, 2, 3))
+    graph = linear(dtype, op("abs", 0), op(between, 1), constant(limit, dtype), op(last, 2, 3))
     assert [position for position, _, _ in forms.LIMIT.found(graph)] == ([4] if known else [])
 
 
@@ -314,7 +314,7 @@ def test_integer_products_of_float_bits_have_a_relative(float_bits: bool, known:
 
 @each("dtype, name, known", [("i16", "pow", True), ("u16", "pow", True), ("i32", "pow", False), ("i16", "mul", False)])
 def test_a_power_of_16_bit_integers_loops_and_a_product_does_not(dtype: str, name: str, known: bool) -> None:
-    graph = _graph(dtype, load("in0"), op(name, 0, 0))
+    graph = linear(dtype, load("in0"), op(name, 0, 0))
     assert named(graph) == ("power of 16-bit integers" if known else "")
     assert named(without(graph)) == ""
 

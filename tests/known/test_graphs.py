@@ -8,6 +8,7 @@ import pytest
 import torch
 from msgspec.structs import replace
 
+from tests.known.outcomes import outcome
 from tests.unit.graphs.graphs import X, apply, at, cast, constant, load, matrix, num, op, store, vector
 from tridiff.fuzz.bench.blind import changed
 from tridiff.fuzz.corpus.store import Corpus
@@ -15,7 +16,7 @@ from tridiff.fuzz.kinds.graphs.validity import valid
 from tridiff.fuzz.known import Attribution, KnownIssue, issues_of
 from tridiff.fuzz.known.graphs import ISSUES
 from tridiff.fuzz.known.rehearse import Rehearsal, rehearse
-from tridiff.fuzz.records import ArraySpec, Case, Content, Iota, Outcome, Signature, Small, Verdict
+from tridiff.fuzz.records import ArraySpec, Case, Content, Iota, Outcome, Small, Verdict
 from tridiff.kernels.codegen.graph import Asm, Graph, Index, Load, Node, Part, Reduce, Schedule, Sym
 from tridiff.kernels.codegen.legality import check
 
@@ -224,13 +225,6 @@ def test_an_element_of_another_output_beside_a_known_one_is_new() -> None:
 
 
 # Where nothing is predicted, or what is wrong meets what is right, the relative decides.
-
-
-def outcome(case: Case, *, failed: bool) -> Outcome:
-    verdict = Verdict.DISAGREE if failed else Verdict.AGREE
-    signature = Signature(target=case.target, subject="own", verdict=verdict, kind="value", where="out0")
-    return Outcome(case_digest=case.digest, target=case.target, subject="own", backend="cuda", verdict=verdict,
-                   signature=signature if failed else None)
 
 
 CONTROLLED = [one for one in ISSUES if one.relative and one.entries]

@@ -3,11 +3,12 @@
 import pytest
 from msgspec.structs import replace
 
+from tests.known.outcomes import outcome
 from tests.known.test_issues import entry
 from tridiff.fuzz.known import Attribution
 from tridiff.fuzz.known.draws import draw_cases
 from tridiff.fuzz.known.plans import ISSUES
-from tridiff.fuzz.records import Case, Outcome, Signature, Verdict
+from tridiff.fuzz.records import Case, Outcome
 from tridiff.fuzz.registry import find
 from tridiff.fuzz.target import Limits
 from tridiff.kernels.pipelines.plan import Op, Plan
@@ -39,21 +40,14 @@ def test_a_sum_on_either_side_of_a_maximum_of_16_bit_numbers_is_known_by_its_rel
     case = replace(found, program=replace(found.program, dtype=dtype, ops=steps), arrays=tuple(
         replace(one, dtype=dtype) for one in found.arrays))
     assert JOINED.match(case) == joined
-    failure = _outcome(case, failed=True)
+    failure = outcome(case, failed=True)
     asked: list[Case] = []
 
     def right(relative: Case) -> Outcome:
         asked.append(relative)
-        return _outcome(relative, failed=False)
+        return outcome(relative, failed=False)
 
     assert Attribution(right).issues(case, failure) == ((JOINED.name,) if joined else ())
     assert all(find(one.target).draw.valid(one) and not JOINED.match(one) for one in asked)
     # Another defect is wrong without the sum too.
-    assert Attribution(lambda relative: _outcome(relative, failed=True)).issues(case, failure) == ()
-
-
-def _outcome(case: Case, *, failed: bool) -> Outcome:
-    verdict = Verdict.DISAGREE if failed else Verdict.AGREE
-    signature = Signature(target=case.target, subject="own", verdict=verdict, kind="value", where="out")
-    return Outcome(case_digest=case.digest, target=case.target, subject="own", backend="cuda", verdict=verdict,
-                   signature=signature if failed else None)
+    assert Attribution(lambda relative: outcome(relative, failed=True)).issues(case, failure) == ()

@@ -1,5 +1,6 @@
 """Generated programs under torch.compile: relatives are programs that can be run, and controls."""
 
+from functools import partial
 from typing import Literal
 
 import pytest
@@ -8,6 +9,7 @@ import triton.language as tl
 from msgspec.structs import replace
 from triton.language.semantic import TritonSemantic
 
+from tests.known.outcomes import outcome
 from tests.known.recorded import rehearsed
 from tests.known.test_issues import entry
 from tests.unit.graphs.graphs import X, at, cast, constant, load, matrix, num, op, store, vector
@@ -18,7 +20,7 @@ from tridiff.fuzz.known.draws import draw_cases
 from tridiff.fuzz.known.programs import ISSUES
 from tridiff.fuzz.known.rehearse import rehearse
 from tridiff.fuzz.known.searched import searches_for_floats, without_searched_nan
-from tridiff.fuzz.records import ArraySpec, Case, Content, Explicit, Outcome, Signature, Verdict
+from tridiff.fuzz.records import ArraySpec, Case, Content, Explicit, Outcome, Verdict
 from tridiff.fuzz.registry import find
 from tridiff.fuzz.target import Limits
 from tridiff.fuzz.workers.failures import normalise
@@ -44,14 +46,8 @@ from tridiff.kernels.codegen.graph import (
 R_AXIS = Sym(name="r")
 SEARCH = "inductor.programs_sort/value-7848f174d2"
 LIMITS = Limits(elements=1 << 10, rows=1 << 6)
-
-
-def wrong(case: Case, *, failed: bool = True, subject: str = "inductor") -> Outcome:
-    """An outcome with wrong values that nothing predicts, or a good one."""
-    verdict = Verdict.DISAGREE if failed else Verdict.AGREE
-    signature = Signature(target=case.target, subject=subject, verdict=verdict, kind="value", where="out1")
-    return Outcome(case_digest=case.digest, target=case.target, subject=subject, backend="cuda", verdict=verdict,
-                   signature=signature if failed else None)
+wrong = partial(outcome, subject="inductor", where="out1")
+"""Of torch.compile."""
 
 
 def of_expression(expr: Apply | Num | Sym, dtype: str, *, length: int = 3) -> Case:
@@ -59,6 +55,17 @@ def of_expression(expr: Apply | Num | Sym, dtype: str, *, length: int = 3) -> Ca
     graph = vector(Index(expr=expr, dtype=dtype), store("out0", X, 0), length=length, out0=dtype)
     return Case(target="inductor.programs_indexing", sizes={"n_out0": length}, program=graph, arrays=(
         ArraySpec(name="out0", dtype=dtype, dims=("n_out0",)),))
+
+
+def check_known_and_left_out(name: str, case: Case, known: bool) -> None:
+    """Whether the issue is met, which then has a relative without it, and explains what only that gets right."""
+    issue, = (one for one in ISSUES if one.name == name)
+    assert issue.match(case) == known
+    if known:
+        relative = _relative(issue, case)
+        assert relative is not None and find(case.target).draw.valid(relative) and not issue.match(relative)
+        right = Attribution(lambda one: wrong(one, failed=False)).issues(case, wrong(case))
+        assert right == (name,) and Attribution(wrong).issues(case, wrong(case)) == ()
 
 
 @pytest.mark.parametrize("rounded", [Sym(name="n0"), Apply(function="to_float", args=(X,)), X])
@@ -183,13 +190,7 @@ COORDINATE = Apply(function="mul", args=(X, num(2**31 - 1)))
 def test_integers_of_coordinates_beyond_int32_are_found_and_left_out(
         expr: Apply, length: int, dtype: str, beyond: bool) -> None:
     case = of_expression(expr, dtype, length=length)
-    issue, = (one for one in ISSUES if one.name == "index-in-int32")
-    assert issue.match(case) == beyond
-    relative = _relative(issue, case)
-    if beyond:
-        assert relative is not None and find(case.target).draw.valid(relative) and not issue.match(relative)
-        right = Attribution(lambda one: wrong(one, failed=False)).issues(case, wrong(case))
-        assert right == ("index-in-int32",) and Attribution(wrong).issues(case, wrong(case)) == ()
+    check_known_and_left_out("index-in-int32", case, beyond)
 
 
 SIZE = Apply(function="python_mod", args=(Sym(name="n0"), num(97)))
@@ -200,13 +201,7 @@ SIZE = Apply(function="python_mod", args=(Sym(name="n0"), num(97)))
     (X, "i32", False), (num(7), "i32", False)])
 def test_integers_of_sizes_are_found_and_left_out(expr: Apply | Num | Sym, dtype: str, wide: bool) -> None:
     case = of_expression(expr, dtype, length=3)
-    issue, = (one for one in ISSUES if one.name == "sizes-are-of-64-bits")
-    assert issue.match(case) == wide
-    if wide:
-        relative = _relative(issue, case)
-        assert relative is not None and find(case.target).draw.valid(relative) and not issue.match(relative)
-        right = Attribution(lambda one: wrong(one, failed=False)).issues(case, wrong(case))
-        assert right == (issue.name,) and Attribution(wrong).issues(case, wrong(case)) == ()
+    check_known_and_left_out("sizes-are-of-64-bits", case, wide)
 
 
 def test_tensors_of_coordinates_are_carried_on_until_something_is_loaded() -> None:
@@ -241,13 +236,7 @@ def test_folds_of_coordinates_beyond_int32_are_found_and_left_out(
     case = Case(target="inductor.programs_reduction", sizes={"n_in0": 1, "n_out0": 1}, program=graph, arrays=(
         ArraySpec(name="in0", dtype="i64", dims=("n_in0",), content=Content()),
         ArraySpec(name="out0", dtype="i64", dims=("n_out0",))))
-    issue, = (one for one in ISSUES if one.name == "index-in-int32")
-    assert issue.match(case) == wide
-    if wide:
-        relative = _relative(issue, case)
-        assert relative is not None and find(case.target).draw.valid(relative) and not issue.match(relative)
-        right = Attribution(lambda one: wrong(one, failed=False)).issues(case, wrong(case))
-        assert right == (issue.name,) and Attribution(wrong).issues(case, wrong(case)) == ()
+    check_known_and_left_out("index-in-int32", case, wide)
 
 
 def told(case: Case, error: str, *, relatives_fail: bool = True) -> tuple[str, ...]:

@@ -2,8 +2,10 @@
 
 from msgspec.structs import replace
 
+from tridiff.fuzz.records import ArraySpec, Base, Case, Content, LaunchOptions
 from tridiff.kernels.codegen.graph import (
     Apply,
+    Asm,
     Buffer,
     Cast,
     Constant,
@@ -73,6 +75,24 @@ def matrix(*nodes: Node, rows: int, columns: int | None = None, **buffers: tuple
 def vector(*nodes: Node, length: int = 4, **dtypes: str) -> Graph:
     """A graph whose buffers all have one element per point."""
     return matrix(*nodes, rows=length, **{name: (dtype, length) for name, dtype in dtypes.items()})
+
+
+def linear(dtype: str, *between: Asm | Cast | Part | Pointwise) -> Graph:
+    """in0 through operations to out0, of one dtype."""
+    return vector(load("in0"), *between, store("out0", X, len(between)), in0=dtype, out0=dtype)
+
+
+def of_three(*nodes: Node) -> Graph:
+    """A graph that loads three vectors of i32 and stores nothing."""
+    return vector(*(load(f"in{k}") for k in range(3)), *nodes, **{f"in{k}": "i32" for k in range(3)})
+
+
+def case_of(graph: Graph, dtype: str, *, base: Base | None = None, options: LaunchOptions | None = None) -> Case:
+    """A case of codegen.pointwise whose graph has in0 and out0."""
+    content = Content() if base is None else Content(base=base)
+    return Case(target="codegen.pointwise", sizes={"n_in0": 4, "n_out0": 4}, program=graph, arrays=(
+        ArraySpec(name="in0", dtype=dtype, dims=("n_in0",), content=content),
+        ArraySpec(name="out0", dtype=dtype, dims=("n_out0",))), options=options or LaunchOptions())
 
 
 def pointwise(name: str, dtype: str, result: str, *, arity: int, length: int = 4) -> Graph:

@@ -10,9 +10,10 @@ import torch
 from msgspec.structs import replace
 
 from tests.unit.graphs.graphs import (
-    X,
     at,
+    case_of,
     cast,
+    linear,
     load,
     matrix,
     num,
@@ -24,16 +25,13 @@ from tests.unit.graphs.graphs import (
 from tridiff.fuzz.kinds.graphs import launching as own
 from tridiff.fuzz.kinds.graphs.evaluate import Interpreter
 from tridiff.fuzz.kinds.graphs.steps import _cut_subgraphs, _simpler_schedules
-from tridiff.fuzz.records import ArraySpec, Base, Bits, Case, Content, LaunchOptions, Small
+from tridiff.fuzz.records import ArraySpec, Base, Bits, Small
 from tridiff.fuzz.targets.codegen import TARGETS
 from tridiff.fuzz.verdicts import Declined
 from tridiff.kernels.codegen.graph import (
     Asm,
-    Cast,
     Graph,
-    Node,
     Part,
-    Pointwise,
     Scan,
     Schedule,
     Store,
@@ -43,28 +41,12 @@ from tridiff.oracles.by_numpy.bounded import Real
 each = pytest.mark.parametrize
 
 
-def _graph(dtype: str, *between: Asm | Cast | Part | Pointwise) -> Graph:
-    return vector(load("in0"), *between, store("out0", X, len(between)), in0=dtype, out0=dtype)
-
-
-def _of_three(*nodes: Node) -> Graph:
-    """A graph that loads three vectors of i32 and stores nothing."""
-    return vector(*(load(f"in{k}") for k in range(3)), *nodes, **{f"in{k}": "i32" for k in range(3)})
-
-
-def _case(graph: Graph, dtype: str, *, base: Base | None = None, options: LaunchOptions | None = None) -> Case:
-    content = Content() if base is None else Content(base=base)
-    return Case(target="codegen.pointwise", sizes={"n_in0": 4, "n_out0": 4}, program=graph, arrays=(
-        ArraySpec(name="in0", dtype=dtype, dims=("n_in0",), content=content),
-        ArraySpec(name="out0", dtype=dtype, dims=("n_out0",))), options=options or LaunchOptions())
-
-
 @each("backend, graph, word", [
-    ("compile:gfx942", _graph("i32", Asm(body="popc", args=(0,))), "assembly"),
-    ("compile:sm_90", _graph("i32", Asm(body="popc", args=(0,))), ""),
-    ("compile:sm_80", _graph("fp32", cast(0, "fp8e4nv")), "fp8e4nv"),
-    ("compile:sm_80", _graph("fp8e4nv"), "fp8e4nv"), ("compile:sm_100", _graph("fp8e4nv"), ""),
-    ("compile:gfx942", _graph("fp8e5"), ""), ("cuda", _graph("i32", Asm(body="popc", args=(0,))), "")])
+    ("compile:gfx942", linear("i32", Asm(body="popc", args=(0,))), "assembly"),
+    ("compile:sm_90", linear("i32", Asm(body="popc", args=(0,))), ""),
+    ("compile:sm_80", linear("fp32", cast(0, "fp8e4nv")), "fp8e4nv"),
+    ("compile:sm_80", linear("fp8e4nv"), "fp8e4nv"), ("compile:sm_100", linear("fp8e4nv"), ""),
+    ("compile:gfx942", linear("fp8e5"), ""), ("cuda", linear("i32", Asm(body="popc", args=(0,))), "")])
 def test_programs_are_declined_where_the_architecture_lacks_something(backend: str, graph: Graph, word: str) -> None:
     found = own.lacking_on(backend, graph)
     assert word in found and bool(found) is bool(word)
@@ -72,7 +54,7 @@ def test_programs_are_declined_where_the_architecture_lacks_something(backend: s
 
 @each("base, during", [(Bits(seed=1), [0, 2, 2, 0]), (Small(seed=1, low=0, high=1), [0, 1, 1, 0])])
 def test_truth_is_another_byte_than_one_during_the_launch_only(base: Base, during: list[int]) -> None:
-    case = _case(_graph("i1"), "i1", base=base)
+    case = case_of(linear("i1"), "i1", base=base)
     arrays = {"in0": torch.tensor([0, 1, 1, 0], dtype=torch.int8), "out0": torch.zeros(4, dtype=torch.int8)}
     seen: list[list[int]] = []
     launch = SimpleNamespace(case=case, schedule=0, fault="", planted="", backend="cuda", options=case.options,
@@ -102,7 +84,7 @@ def test_scans_of_floats_over_programs_have_no_fixed_order(combine: Any, dtype: 
                    store("out1", at(8), 0), rows=2, columns=8, **dict.fromkeys(("in0", "out0", "out1"), (dtype, 16)))
     graph = replace(graph, schedules=(Schedule(x_blocks=(1,), r_block=4, reduction=reduction),))
     target, = (one for one in TARGETS if one.name == "codegen.scan")
-    case = _case(graph, dtype)
+    case = case_of(graph, dtype)
     outputs = tuple(ArraySpec(name=name, dtype=dtype, dims=(f"n_{name}",)) for name in ("out0", "out1"))
     assert target.judge.unordered(replace(case, arrays=(case.arrays[0], *outputs))) == unordered
 
@@ -132,12 +114,12 @@ def test_additions_in_memory_are_certain_where_nothing_flushes(dtype: str, held:
 
 
 def test_no_simpler_schedule_has_a_block_of_nothing() -> None:
-    graph = replace(_graph("i32"), schedules=(Schedule(x_blocks=(1,), r_block=1), Schedule(x_blocks=(2,), r_block=2)))
+    graph = replace(linear("i32"), schedules=(Schedule(x_blocks=(1,), r_block=1), Schedule(x_blocks=(2,), r_block=2)))
     found = [one for simpler in _simpler_schedules(graph) for one in simpler.schedules]
     assert found and all(min(*one.x_blocks, one.r_block) >= 1 for one in found)
 
 
 def test_one_of_several_results_gives_way_to_an_operand() -> None:
-    graph = _graph("fp32", op("frexp", 0), Part(of=1, item=0))
+    graph = linear("fp32", op("frexp", 0), Part(of=1, item=0))
     assert any(isinstance(node, Store) and node.value == 0
                for found, _ in _cut_subgraphs(graph) for node in found.nodes)

@@ -12,8 +12,6 @@ from tests.unit.repro.test_scripts import stored
 from tridiff.fuzz.errors import TridiffError
 from tridiff.fuzz.kinds.graphs.arrays import arrays_of
 from tridiff.fuzz.records import Case, Content, Evidence, Iota, Launched, LaunchOptions
-from tridiff.fuzz.repro import script as scripts
-from tridiff.fuzz.repro.build import build
 from tridiff.fuzz.repro.describe import describe_evidence
 from tridiff.fuzz.repro.script import script
 from tridiff.kernels.codegen.graph import Buffer, Graph, Schedule
@@ -22,10 +20,7 @@ OTHER = Launched(options=OTHER_OPTIONS)
 VARIED = replace(FINDINGS[0].case, variants=(LaunchOptions(num_stages=2), OTHER_OPTIONS))
 
 
-@pytest.fixture(autouse=True)
-def in_this_process(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Write scripts here: importing torch and Triton in a child takes seconds."""
-    monkeypatch.setattr(scripts, "_ask", lambda request, **_: build(request))
+pytestmark = pytest.mark.usefixtures("in_this_process")
 
 
 def written(case: Case, launched: Launched | None, *, kind: str = "value", where: str = "out") -> str:

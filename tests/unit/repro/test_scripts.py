@@ -180,12 +180,6 @@ def stored(case: Case, *, subject: str = "own", kind: str = "value", verdict: Ve
                            backend=backend, triton="3.9.0", torch="2.13.0", device="NVIDIA H200"))
 
 
-@pytest.fixture
-def in_this_process(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Write scripts here: importing torch and Triton in a child takes seconds."""
-    monkeypatch.setattr(scripts, "_ask", lambda request, **_: build(request))
-
-
 def without_gpu(text: str) -> str:
     """The script for a GPU as one for the CPU."""
     return text.replace(', device="cuda"', "").replace("if not torch.cuda.is_available():", "if False:")

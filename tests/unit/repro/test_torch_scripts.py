@@ -7,19 +7,11 @@ import pytest
 
 from tests.support.nights import by_day
 from tridiff.fuzz.corpus.store import Corpus
-from tridiff.fuzz.repro import script as scripts
-from tridiff.fuzz.repro.build import build
 from tridiff.fuzz.repro.script import MAX_LINES, script
 from tridiff.fuzz.repro.torch_script import candidates
 from tridiff.fuzz.versions import release
 
 CORPUS = Corpus(Path(__file__).parents[3] / "corpus")
-
-
-@pytest.fixture
-def in_this_process(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Write scripts here: importing torch and Triton in a child takes seconds."""
-    monkeypatch.setattr(scripts, "_ask", lambda request, **_: build(request))
 
 
 @pytest.mark.parametrize("name", by_day(["nan-missing-4baef3e3ef", "value-f12dd43b64"], only=["value-f12dd43b64"]))
