@@ -2,6 +2,7 @@
 tests of a file run on one worker of xdist."""
 
 import compileall
+import os
 import sys
 from typing import Any
 
@@ -73,6 +74,13 @@ def pytest_terminal_summary(terminalreporter: pytest.TerminalReporter, config: p
     if count and config.option.markexpr == "not nightly":
         terminalreporter.line(f"not run: {count} tests with the marker nightly, which ask the same of more seeds, "
                               "types and combinations: python -m pytest -n auto -m nightly")
+
+
+@pytest.hookimpl(optionalhook=True)
+def pytest_xdist_auto_num_workers() -> int | None:
+    """`-n auto`: one worker more than there are cores. Tests of campaigns, pools and killed processes mostly wait, for
+    a fifth of the cores' time where each core has one worker."""
+    return None if "PYTEST_XDIST_AUTO_NUM_WORKERS" in os.environ else len(os.sched_getaffinity(0)) + 1
 
 
 @pytest.hookimpl(optionalhook=True)
