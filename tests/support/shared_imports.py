@@ -1,4 +1,5 @@
-"""Zygotes of pools in this process are forked by one process for each of Triton's modes, which has imported for all.
+"""Zygotes of this process's pools, and of campaigns that it runs, are forked by one process for each of Triton's
+modes, which has imported for all.
 
 A pool of its own then costs a test milliseconds and not seconds of a core.
 
@@ -7,13 +8,18 @@ changed environment variables, which a zygote of its own would see.
 """
 
 import atexit
+import contextlib
 import functools
 import os
 from dataclasses import replace
 
-from tridiff.fuzz.backends import kind
+from tridiff.fuzz.backends import FOR_CHIPS, kind
+from tridiff.fuzz.campaign import drivers
+from tridiff.fuzz.campaign.drivers import modules
+from tridiff.fuzz.campaign.record import CampaignOptions
 from tridiff.fuzz.workers.forks import Forks
 from tridiff.fuzz.workers.preloaded import Preloaded
+from tridiff.fuzz.workers.zygote import OF_INDUCTOR
 
 MARKER = "own_zygote"
 
@@ -21,6 +27,7 @@ shared = True
 """Whether the present test shares."""
 
 _start = Forks._start
+_preload = drivers.preload
 
 
 def _variables() -> dict[str, str]:
@@ -45,6 +52,16 @@ def _start_shared(self: Forks) -> object:
     return _start(self)
 
 
+def _preload_shared(options: CampaignOptions) -> contextlib.AbstractContextManager[Preloaded]:
+    kinds = frozenset(map(kind, options.backends))
+    # Few of these campaigns come to a subject of Inductor's, whose modules their worker then imports.
+    if (shared and kinds and (kinds == {"interpreter"} or kinds <= {*FOR_CHIPS}) and options.builds is None
+            and _variables() == _AT_FIRST and set(modules(options, kinds)) <= {*OF_INDUCTOR}):
+        return contextlib.nullcontext(_preloaded(kinds == {"interpreter"}))
+    return _preload(options)
+
+
 def install() -> None:
     """From now on."""
     Forks._start = _start_shared  # type: ignore[assignment, method-assign]
+    drivers.preload = _preload_shared  # type: ignore[assignment]

@@ -235,10 +235,19 @@ def test_find_know_and_stop_failing(tmp_path: Path, monkeypatch: pytest.MonkeyPa
                                     capsys: pytest.CaptureFixture[str]) -> None:
     """A fault is found (1); as a corpus entry it is known and suppressed (0); without the fault nothing is new (0), and
     replaying the entry says that it no longer fails (1)."""
+    def said(*arguments: str, status: int) -> str:
+        ended, output, errors = in_process(*arguments, capsys=capsys)
+        assert ended == status, output + errors
+        return output
+
+    def campaign(*more: str, status: int) -> dict[str, Any]:
+        return json.loads(said(*FAULT, "--workers", "1", "--json", *more, status=status).splitlines()[-1])
+
+    monkeypatch.chdir(tmp_path)
     fault = "own+fault:trunc_for_floor"
     (tmp_path / "corpus").mkdir()  # one that is there is not filled with the installed entries
     # The second campaign draws the first 10 of them again, so that all of it is known then.
-    first = summary(*FAULT, "--max-cases", "15", "--subject", fault, cwd=tmp_path, status=1)
+    first = campaign("--max-cases", "15", "--subject", fault, status=1)
     assert set(first) >= FIELDS
     assert first["executed"] == 15 and first["disagree"] > 0 and first["new_findings"] == len(first["new_finding_ids"])
     assert not list((tmp_path / "corpus").rglob("*.json")), "planted faults stay out of the corpus"
@@ -252,7 +261,7 @@ def test_find_know_and_stop_failing(tmp_path: Path, monkeypatch: pytest.MonkeyPa
     assert len(found) == first["new_findings"]
     for entry in found:
         corpus.admit(entry)
-    second = summary(*FAULT, "--max-cases", "10", "--subject", fault, cwd=tmp_path, status=0)
+    second = campaign("--max-cases", "10", "--subject", fault, status=0)
     assert (second["new_findings"], second["executed"]) == (0, 10) and second["disagree"] > 0
     assert 0 < second["known_findings"] <= len(found)
     assert second["stopped_failing"] == []
@@ -263,17 +272,13 @@ def test_find_know_and_stop_failing(tmp_path: Path, monkeypatch: pytest.MonkeyPa
         signature = replace(entry.signature, subject="own")
         expected = tuple(replace(one, subject="own") for one in entry.expected)
         repaired.admit(replace(entry, signature=signature, expected=expected))
-    third = summary(*FAULT, "--max-cases", "9", "--subject", "own", "--corpus", "repaired", cwd=tmp_path, status=0)
+    third = campaign("--max-cases", "9", "--subject", "own", "--corpus", "repaired", status=0)
     assert third["stopped_failing"] == [], "no entry is run before its finding comes up"
     assert (third["disagree"], third["new_findings"], third["known_findings"]) == (0, 0, 0)
 
     def replayed(corpus: str, *more: str, status: int) -> list[dict[str, Any]]:
-        ended, output, _ = in_process("replay", "--corpus", corpus, "--backend", "interpreter", "--json", *more,
-                                      capsys=capsys)
-        assert ended == status
-        return json.loads(output)
-
-    monkeypatch.chdir(tmp_path)
+        return json.loads(said("replay", "--corpus", corpus, "--backend", "interpreter", "--json", *more,
+                               status=status))
 
     rows = replayed("corpus", status=0)
     assert rows and all({"id", "target", "expected", "actual", "ok"} <= set(row) for row in rows)

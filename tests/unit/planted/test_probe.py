@@ -1,6 +1,8 @@
 """A probe tries an edit with the cases that run the changed line, and says what they show."""
 
+import functools
 import threading
+from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
@@ -15,7 +17,7 @@ from tests.support.planted import PACKAGE, edit_in
 from tridiff.fuzz.coverage import lines as lines_told
 from tridiff.fuzz.coverage.lines import Lines
 from tridiff.fuzz.errors import TridiffError
-from tridiff.fuzz.planted import trial
+from tridiff.fuzz.planted import probe, trial
 from tridiff.fuzz.planted.edit import Edit
 from tridiff.fuzz.planted.probe import MOST, MOST_ONCE, Probe, compare, draw
 from tridiff.fuzz.planted.record import Settings
@@ -56,6 +58,15 @@ def test_other_bits_within_a_tolerance_are_no_regression() -> None:
 FILE = "language/semantic.py"
 
 
+@pytest.fixture(scope="module", autouse=True)
+def asked_once() -> Iterator[None]:
+    """Triton is imported once, and not by every probe, to see what is there and which lines run."""
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(probe.api, "names", functools.cache(probe.api.names))
+        patch.setattr(probe, "imported", functools.cache(probe.imported))
+        yield
+
+
 @pytest.fixture(scope="module")
 def edit() -> Edit:
     """A fault in `TritonSemantic.add` that swaps addition and subtraction of floats."""
@@ -90,8 +101,8 @@ def test_a_call_of_the_function_is_not_a_run_of_the_line(edit: Edit) -> None:
 def test_what_runs_when_triton_is_imported_is_asked_of_cases_of_all_targets() -> None:
     wrapper = edit_in("language/core.py", "_tensor_member_fn", "flipped_flag")
     cases = [ran({FILE: (1,)}, target=name) for name in ("a", "b")]
-    probe = Probe([*cases, ran({FILE: (1,)}, rows=7, once=True)], PACKAGE)
-    assert probe.reaching(wrapper) == (cases, True)
+    cheap = ran({FILE: (1,)}, rows=7, once=True)
+    assert Probe([*cases, cheap], PACKAGE).reaching(wrapper) == (cases, True)
     inside = edit_in(FILE, "TritonSemantic.add", "other_instruction")
     assert Probe(cases, PACKAGE).reaching(inside) == ([], False)
 
@@ -140,11 +151,11 @@ def test_a_fault_is_shown_by_a_case_that_runs_it_and_a_harmless_edit_by_none(edi
     assert shown == [(1, 1)], "they were kept"
     draw(settings, PACKAGE, tmp_path / "cases", cases=5, at_once=1, watch=lambda *about: shown.append(about))
     assert shown == [(1, 1), (1, 1)], "other cases were asked for"
-    probe = Probe(drawn, PACKAGE)
-    line = probe(edit, settings, PACKAGE, tmp_path / "fault", stop=threading.Event())
+    measure = Probe(drawn, PACKAGE)
+    line = measure(edit, settings, PACKAGE, tmp_path / "fault", stop=threading.Event())
     assert line.outcome == "caught" and line.how.startswith("regression: triton.vector_add on interpreter"), line
     quiet = edit_in(FILE, "TritonSemantic.add", "named_result")
-    line = probe(quiet, settings, PACKAGE, tmp_path / "quiet", stop=threading.Event())
+    line = measure(quiet, settings, PACKAGE, tmp_path / "quiet", stop=threading.Event())
     assert line.outcome in ("missed", "not reached") and line.harmless, line
     assert not (tmp_path / "fault").exists()
 
