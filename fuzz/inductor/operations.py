@@ -177,13 +177,11 @@ def _conversions() -> list[Operation]:
     everything = BOOL + INTEGERS + FLOATS
     for target in everything + FP8:
         info = dtype_info(target)
-        sources = tuple(name for name in everything + (FP8 if target in FLOATS else ()) if name != target)
-        if target in FP8:
-            sources = FLOATS
+        sources = FLOATS if target in FP8 else tuple(name for name in everything + FP8 if name != target)
         torch_name = f"torch.{TORCH_NAMES[target]}"
         floats = tuple(name for name in sources if dtype_info(name).is_float)
         whole = tuple(name for name in sources if not dtype_info(name).is_float)
-        inside = f"({{0}} > {float(info.min)} - 1) & ({{0}} < {float(info.max)})"
+        inside = f"({{0}}.double() > {float(info.min)} - 1) & ({{0}}.double() < {float(info.max)})"
         total = info.is_float or target == "i1"
         found += [_point(f"to_{target}{suffix}", f"convert({{0}}, {target!r})", dtypes, torch=f"{{0}}.to({torch_name})",
                          result=target, family="conversion", defined=defined)
