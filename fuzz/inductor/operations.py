@@ -177,7 +177,9 @@ def _conversions() -> list[Operation]:
     everything = BOOL + INTEGERS + FLOATS
     for target in everything + FP8:
         info = dtype_info(target)
-        sources = FLOATS if target in FP8 else tuple(name for name in everything + FP8 if name != target)
+        # To integers fp8 never compiles: two of them are enough.
+        others = FP8 if target in (*FLOATS, "i1", "i32") else ()
+        sources = FLOATS if target in FP8 else tuple(name for name in everything + others if name != target)
         torch_name = f"torch.{TORCH_NAMES[target]}"
         floats = tuple(name for name in sources if dtype_info(name).is_float)
         whole = tuple(name for name in sources if not dtype_info(name).is_float)

@@ -74,6 +74,14 @@ ISSUES = (
         truth="defect", where=_here("conversion"), entries=(), match=_operation("to_fp64", dtypes=FP8),
         errors=FP8_TO_DOUBLE),
     KnownIssue(
+        name="fp8-to-integers", title="fp8 to bool and to integers does not compile", stage="inductor",
+        truth="defect", where=_here("conversion"),
+        entries=("inductor.conversion/assertionerror--cannot-c-a64d1b3080",
+                 "inductor.conversion/typeerror--unexpected-ty-d65e3f9e85"),
+        match=lambda case: case.arrays[0].dtype in FP8 and dtype(case.array("out").dtype).kind != "float",
+        errors=("*unexpected type fp8*", "*cannot cast [[]*", "cannot cast fp8*int*", "*floating point LLVM type*",
+                "PassManager*")),
+    KnownIssue(
         name="quotient-of-full-range", title="an fp32 quotient is an ulp off", stage="language",
         truth="accuracy", where=_here("folding"), entries=("inductor.folding/value-d90adf04e4",),
         match=_operation("by_itself", dtypes=("fp32",)), explains=f"{_FLOATS}:quotient_an_ulp_off"),

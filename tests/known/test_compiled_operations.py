@@ -2,11 +2,12 @@
 
 import pytest
 import torch
+from msgspec.structs import replace
 
 from tridiff.fuzz.inductor.operations import OPERATIONS
 from tridiff.fuzz.known.inductor import ISSUES
 from tridiff.fuzz.known.rehearse import rehearse
-from tridiff.fuzz.records import ArraySpec, Case, Content, Explicit, Verdict
+from tridiff.fuzz.records import ArraySpec, Case, Content, Explicit, Signature, Verdict
 from tridiff.oracles.dtypes import torch_dtype
 
 LEAST = -(2**31)
@@ -73,6 +74,23 @@ def test_a_quotient_that_is_cut_off_within_two_steps_is_known_and_one_further_of
     found = taken(of_operation("trunc_divide", a, b, dtype="fp32"), *results)
     assert found == (("truncated-quotient-within-two-steps",) if known else ())
     assert taken(of_operation("trunc_divide", a, b, dtype="fp64"), *results) == (), "fp64 is divided exactly"
+
+
+@pytest.mark.parametrize("op, right_one, says", [
+    ("to_i1", 1, ("TypeError: unexpected type fp8e5 and int32", "PassManager::run failed",
+                  "'llvm.fcmp' op operand #N must be floating point LLVM type or LLVM dialect-compatible vector")),
+    ("to_i32_of_float", 3, ("AssertionError: cannot cast [ N  N N N] to <['N'], int32>",
+                            "cannot cast fp8e5[constexpr[N]] to <['N'], int32>"))])
+def test_fp8_does_not_become_an_integer_and_a_wrong_integer_or_other_refusal_is_new(
+        op: str, right_one: int, says: tuple[str, ...]) -> None:
+    case = of_operation(op, ("3.0",), dtype="fp8e5")
+    issue, = (one for one in ISSUES if one.name == "fp8-to-integers")
+    assert issue.concerns(case, "inductor") and not issue.concerns(of_operation(op, ("3.0",), dtype="fp16"), "inductor")
+    told = Signature(target=case.target, subject="inductor", verdict=Verdict.COMPILE_ERROR, kind="")
+    assert all(issue.tells(replace(told, kind=one)) for one in says)
+    assert not issue.tells(replace(told, kind="cannot cast fp8e5[constexpr[N]] to <['N'], fp32>"))
+    assert not issue.tells(replace(told, kind="Cannot bitcast data-type of size 8 to data-type of size 32"))
+    assert right(case, right_one) and taken(case, 1 - right_one) == ()
 
 
 def test_frexp_of_a_subnormal_number_is_known_in_both_parts_and_of_another_number_in_none() -> None:
