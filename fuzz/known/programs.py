@@ -262,6 +262,15 @@ def _scans_narrow(analysis: Analysis, position: int, node: Node) -> Changes:
     return {position: node} if narrow else {}
 
 
+def _split_scan_of_a_place(analysis: Analysis, position: int, node: Node) -> Changes:
+    """A scan that torch.compile may split among programs, in a program that computes with an outer coordinate."""
+    split = isinstance(node, Scan) and node.combine not in ("max", "min") and (analysis.graph.r or 0) > 128
+    outer = analysis.axes.keys() - {"r"}
+    found = split and any(outer & symbols(expr) for one in analysis.graph.nodes
+                          if not isinstance(one, Store) and (expr := expression(one)) is not None)
+    return {position: node} if found else {}
+
+
 def _empty_search(analysis: Analysis, position: int, node: Node) -> Changes:
     return {position: node} if isinstance(node, Bucketize) and node.size == 0 else {}
 
@@ -455,6 +464,9 @@ ISSUES = (
     _erring("power-with-a-size-as-exponent", has(_power_of_sizes), "memory/incompatibletypeerrorimp-28ba6c8a00",
             title="a power with a size as exponent makes an index a double",
             errors=("*invalid operands of type pointer*float64",)),
+    _erring("row-number-in-a-split-scan", has(_split_scan_of_a_place), "scan/list-indices-must-be-int-82a0cf36a0",
+            upstream=("pytorch#180221",), title="a split scan of what comes from a row's number does not compile",
+            errors=("*list indices must be integers or slices, not NoneType*",)),
     _erring("size-times-a-large-constant", has(_product_of_sizes), "memory/valueerror--scalar-n-is-5b0f6636cb",
             title="a size times a constant beyond int32", stage="interpreter", truth="contract",
             errors=("ValueError: Scalar * is out of range for type int32",)),

@@ -12,7 +12,7 @@ from triton.language.semantic import TritonSemantic
 from tests.known.outcomes import outcome
 from tests.known.recorded import rehearsed
 from tests.known.test_issues import entry
-from tests.unit.graphs.graphs import X, at, cast, constant, load, matrix, num, op, store, vector
+from tests.unit.graphs.graphs import R, X, at, cast, constant, load, matrix, num, op, store, vector
 from tridiff.fuzz.kinds.graphs import by_torch
 from tridiff.fuzz.known import Attribution, KnownIssue
 from tridiff.fuzz.known.coordinates import cell_of_a_sum
@@ -38,6 +38,7 @@ from tridiff.kernels.codegen.graph import (
     Pointwise,
     Real,
     Reduce,
+    Scan,
     Schedule,
     Store,
     Sym,
@@ -260,6 +261,20 @@ def test_doubles_that_are_stored_as_fp8_do_not_compile_and_other_floats_do() -> 
     assert told(stored("fp64"), "Unsupported anything else") == ()
     assert told(stored("i8"), "AssertionError: cannot cast [ N  N -N") == ("bool-to-fp8",)
     assert told(stored("i8"), "AssertionError: cannot cast int8") == ()
+
+
+@pytest.mark.parametrize("columns, combine, place, known", [
+    (129, "sum", X, True), (129, "prod", X, True), (128, "sum", X, False), (129, "max", X, False),
+    (129, "sum", R, False)])
+def test_a_split_scan_of_the_number_of_a_row_does_not_compile_and_other_scans_do(
+        columns: int, combine: Literal["sum", "prod", "max"], place: Sym, known: bool) -> None:
+    graph = matrix(Index(expr=place, dtype="i32"), Scan(combine=combine, args=(0,)), store("out0", at(columns), 1),
+                   rows=2, columns=columns, out0=("i32", 2 * columns))
+    case = Case(target="inductor.programs_scan", sizes={"n_out0": 2 * columns}, program=graph,
+                arrays=(ArraySpec(name="out0", dtype="i32", dims=("n_out0",)),))
+    says = "list indices must be integers or slices, not NoneType"
+    assert told(case, says) == (("row-number-in-a-split-scan",) if known else ())
+    assert told(case, says.replace("NoneType", "str")) == ()
 
 
 @pytest.mark.parametrize("op, dtype, one, other, known", [
