@@ -1,19 +1,24 @@
 """Every interpreted launch of Inductor is watched: an access outside the kernel's arguments is a finding.
 
+Its integers have the types that Inductor declares, as they have where it is compiled; the interpreter goes by values.
+
 The harness cannot name the memory in advance, because Inductor allocates what lies between two kernels; but each
 launch says by its arguments what the kernel may touch.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Mapping
 from contextlib import AbstractContextManager, contextmanager
 from typing import Any
 
+import numpy as np
 import torch
+import triton.language as tl
 
 from tridiff.fuzz.interpreter.buffers import Buffer
 from tridiff.fuzz.interpreter.trace import recording
+from tridiff.fuzz.versions import interpreter_module
 
 
 def watch_launches() -> None:
@@ -23,7 +28,7 @@ def watch_launches() -> None:
     launch = CachingAutotuner.run
 
     def watched(self: Any, *arguments: Any, **options: Any) -> Any:
-        with _watch[-1](self.fn, arguments):
+        with _watch[-1](self.fn, arguments), _declared(self.fn, self.triton_meta["signature"]):
             return launch(self, *arguments, **options)
 
     CachingAutotuner.run = watched
@@ -31,6 +36,28 @@ def watch_launches() -> None:
 
 Watch = Callable[[Any, tuple[Any, ...]], AbstractContextManager[Any]]
 """What a launch runs in: made from the kernel and its arguments."""
+
+
+@contextmanager
+def _declared(kernel: Any, signature: Mapping[str, str]) -> Iterator[None]:
+    """Give integers the types of the signature, where the grid has been computed from them."""
+    module, run = interpreter_module(), kernel.run
+
+    def typed(name: str, value: Any) -> Any:
+        if not isinstance(value, int) or signature.get(name) not in ("i32", "i64"):
+            return value
+        declared = tl.dtype(signature[name].replace("i", "int"))
+        handle = module.TensorHandle(np.array([value], f"i{declared.primitive_bitwidth // 8}"), declared)
+        return tl.tensor(handle, declared)
+
+    def with_types(*arguments: Any, **options: Any) -> Any:
+        return run(*map(typed, kernel.arg_names, arguments), **options)
+
+    kernel.run = with_types
+    try:
+        yield
+    finally:
+        del kernel.run
 
 
 def _checked(kernel: Any, arguments: tuple[Any, ...]) -> AbstractContextManager[Any]:

@@ -280,12 +280,6 @@ def _power_of_sizes(analysis: Analysis, position: int, node: Node) -> Changes:
     return {position: node} if expr is not None and "pow_by_natural" in functions(expr) else {}
 
 
-def _product_of_sizes(analysis: Analysis, position: int, node: Node) -> Changes:
-    expr = expression(node)
-    sized = expr is not None and "mul" in functions(expr) and any(name in analysis.sizes for name in symbols(expr))
-    return {position: node} if sized else {}
-
-
 def _bits_of_sizes(analysis: Analysis, position: int, node: Node) -> Changes:
     """The number itself instead of its bits, where only sizes come into an index whose bits are taken."""
     source = analysis.graph.nodes[node.arg] if isinstance(node, Cast) and node.bitcast else None
@@ -467,9 +461,6 @@ ISSUES = (
     _erring("row-number-in-a-split-scan", has(_split_scan_of_a_place), "scan/list-indices-must-be-int-82a0cf36a0",
             upstream=("pytorch#180221",), title="a split scan of what comes from a row's number does not compile",
             errors=("*list indices must be integers or slices, not NoneType*",)),
-    _erring("size-times-a-large-constant", has(_product_of_sizes), "memory/valueerror--scalar-n-is-5b0f6636cb",
-            title="a size times a constant beyond int32", stage="interpreter", truth="contract",
-            errors=("ValueError: Scalar * is out of range for type int32",)),
     _erring("loads-in-a-loop-never-entered", has(_empty_search), "indexing/assertion--idx---size-f35da46b84",
             title="bucketize without boundaries ends the compiler", stage="ttgir",
             errors=("Assertion `idx < size()' failed",)),

@@ -167,8 +167,6 @@ def suspect(graph: Graph) -> str:
             return "round_decimal"
         elif isinstance(node, Index) and _of_sizes(node.expr, "int_true_div", "float_true_div"):
             return "quotient of sizes"
-        elif isinstance(node, Index) and _of_sizes(node.expr, "mul"):
-            return "product of sizes"
         elif isinstance(node, Cast) and node.dtype == "fp8e5":
             return "to_fp8e5"
     return ""

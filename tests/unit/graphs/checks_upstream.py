@@ -77,6 +77,13 @@ def check_a_program_gives_what_its_graph_says() -> None:
         assert torch.allclose(found[name].double(), value.double(), equal_nan=True), name
 
 
+def check_sizes_have_the_types_that_inductor_declares() -> None:
+    """n is an int64 argument; by its value it would be one of 32 bits, of which the product is -49."""
+    found = session.run(_function("a + n * 65537 * 65535 * 7", "a, n"), (zeros(2, dtype=torch.int64), 7),
+                        settings=session.Settings(dynamic=True))
+    assert found.tensors[0].tolist() == [49 * (2**32 - 1)] * 2
+
+
 def check_halves_are_rounded_where_the_graph_says() -> None:
     for upcast, first in ((True, 300.0), (False, INF)):
         found = _run(halves(upcast=upcast), {"in0": tensor([300, 2], dtype=torch.float16)})
