@@ -37,7 +37,10 @@ from tridiff.kernels.codegen.graph import (
     Node,
     Part,
     Pointwise,
+    Reduce,
+    Scan,
     Schedule,
+    Sort,
     Sym,
 )
 
@@ -130,7 +133,17 @@ def test_the_relative_of_a_form_differs_in_the_node_that_makes_it(
       op("remainder", 4, 5)), "sign of an integer's abs"),
     ((op("abs", 0), Load(buffer="in1", index=apply("python_mod", Sym("v3"), num(4)),
                                            checked=True)), "sign of an integer's abs"),
-    ((op("abs", 0), op("add", 3, 1), cast(3, "fp32")), ""), ((cast(0, "fp32"), op("abs", 3), op("sign", 4)), ""),
+    ((constant("9", "i32"), op("abs", 0), op("minimum", 4, 3), op("remainder", 5, 1)), "sign of an integer's abs"),
+    ((constant("9", "i32"), op("abs", 0), op("lt", 0, 1), op("where", 5, 4, 3), op("lt", 6, 1)),
+     "sign of an integer's abs"),
+    ((op("abs", 0), op("lt", 0, 1), Masked(mask=4, arg=3, other="7"), op("sign", 5)), "sign of an integer's abs"),
+    ((op("abs", 0), op("minimum", 3, 1), op("lt", 0, 1), op("where", 5, 3, 1), op("remainder", 4, 6)), ""),
+    ((cast(0, "i16"), op("abs", 3), cast(4, "i32")), "sign of an integer's abs"),
+    ((cast(0, "i16"), op("abs", 3), cast(4, "u16"), cast(5, "i32"), cast(4, "fp32"), op("add", 4, 3)), ""),
+    ((cast(0, "i16"), constant("9", "i16"), op("abs", 3), op("minimum", 5, 4), cast(6, "i32")), ""),
+    ((cast(0, "i16"), op("neg", 3), cast(4, "i64")), "sign of a negated i16"),
+    ((op("abs", 0), op("add", 3, 1), cast(3, "fp32"), cast(3, "i64")), ""),
+    ((cast(0, "fp32"), op("abs", 3), op("sign", 4)), ""),
     ((constant("1e-40", "fp32"), op("asin", 3)), "library of a subnormal constant"),
     ((constant("2", "i32"), cast(3, "fp32", bitcast=True), cast(0, "fp32"),
       op("atan2", 5, 4)), "library of a subnormal constant"),
@@ -151,6 +164,17 @@ def test_forms_that_are_compiled_wrong_are_named_and_have_relatives(nodes: tuple
     assert named(graph) == known
     found = without(graph)
     assert named(found) == "" and (found == graph) == (known == "")
+
+
+@each("dtype, columns, node, known", [
+    ("i16", 4, Reduce(kind="argmin", args=(1,)), True), ("i16", 4, Scan(combine="max", args=(1,)), True),
+    ("i16", 4, Sort(arg=1), True), ("i32", 4, Reduce(kind="min", args=(1,)), False),
+    ("i32", 1, Reduce(kind="min", args=(1,)), True)])
+def test_folds_compare_absolute_numbers_of_16_bits_and_hand_one_number_on(dtype: str, columns: int, node: Node,
+                                                                          known: bool) -> None:
+    graph = matrix(load("in0", at(columns)), op("abs", 0), node, op("sign", 2), rows=1, columns=columns,
+                   in0=(dtype, columns))
+    assert [place for place, _, _ in forms.SIGN_OF_ABSOLUTE.found(graph)] == ([1] if known else [])
 
 
 @each("source, between, last, becomes, known", [

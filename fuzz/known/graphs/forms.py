@@ -320,15 +320,16 @@ def _used_as_bits(analysis: Analysis, position: int) -> bool:
 
 def _sign_of_absolute(analysis: Analysis, node: Pointwise) -> Result:
     """ptxas 12.8 takes abs for non-negative, though that of the smallest integer is itself: behind abs.s32 and abs.s64
-    it drops `setp.lt r, 0`, and abs.s16 it compares and shifts as a number of 32 bits, 32768."""
+    it drops `setp.lt r, 0`, also behind an extremum with a constant; abs.s16 it compares, shifts and widens as a number
+    of 32 bits, 32768."""
     asked = analysis.dtype(node.args[0]) in ("i16", "i32", "i64") and any(
         sign_asked(analysis, k) for k in equal(analysis, node))
     return replace(node, op="bitwise_not") if asked else None
 
 
 def _sign_of_negated(analysis: Analysis, node: Pointwise) -> Result:
-    """ptxas 12.8 compares and shifts the result of neg.s16 as a number of 32 bits: for -32768 it is 32768; a product
-    that was not cut before is not cut then. An extremum of it may be taken for such a number as well."""
+    """ptxas 12.8 compares, shifts and widens the result of neg.s16 as a number of 32 bits: for -32768 it is 32768; a
+    product that was not cut before is not cut then. An extremum of it may be taken for such a number as well."""
     asked = analysis.dtype(node.args[0]) == "i16" and is_negation(analysis, node) and any(
         sign_asked(analysis, one) for k in equal(analysis, node) for one in (k, *_extrema_of(analysis, k)))
     return _not_negated(node) if asked else None

@@ -7,6 +7,7 @@ from collections.abc import Iterable
 from tridiff.kernels.codegen.constants import integer_limits, is_float
 from tridiff.kernels.codegen.domains import Analysis, expression, indirect, operands
 from tridiff.kernels.codegen.graph import (
+    Bucketize,
     Cast,
     Constant,
     Graph,
@@ -16,12 +17,15 @@ from tridiff.kernels.codegen.graph import (
     Node,
     Pointwise,
     Reduce,
+    Scan,
+    Sort,
     Store,
     real_number,
 )
 from tridiff.kernels.codegen.schedules import schedule_problem
 from tridiff.kernels.codegen.tiles import Tiling, tiling
 from tridiff.oracles.dtypes import FP8
+from tridiff.oracles.dtypes import dtype as dtype_info
 
 ABSOLUTE = ("abs", "abs_tl", "abs_libdevice")
 ORDERS = ("lt", "le", "gt", "ge")
@@ -33,7 +37,6 @@ NEGATIONS = ("neg", "neg_operator", "sub", "mul")
 _SIGN_ASKED = frozenset((
     *ORDERS, *DIVISIONS, "sign", "signbit", "right_shift", "right_shift_operator", "pow"))
 """Integer operations that compare an operand, or shift its sign in."""
-
 
 
 def text(analysis: Analysis, position: int) -> str:
@@ -193,14 +196,29 @@ def against_zero(analysis: Analysis, position: int) -> bool:
     return False
 
 
-def sign_asked(analysis: Analysis, position: int) -> bool:
-    """Whether the sign of an integer decides: as an index, which wraps, or in an operation that looks at it."""
+def sign_asked(analysis: Analysis, position: int, *, left: bool = True) -> bool:
+    """Whether the sign of an integer decides: as an index, which wraps, in an operation that looks at it, where 16 bits
+    become more or are folded or sorted; also behind conversions, and behind choices and extrema with a constant, to
+    which compilers hand a comparison on. left: whether 16 bits are still as an instruction left them."""
+    narrow = left and analysis.dtype(position) == "i16"
     for place in analysis.users[position]:
         user = analysis.graph.nodes[place]
         index = expression(user)
-        if (index is not None and position in indirect(index)) or (
-                isinstance(user, Pointwise) and user.op in _SIGN_ASKED):
-            return True
-        if isinstance(user, Cast) and not is_float(user.dtype) and sign_asked(analysis, place):
+        asked, through, chosen = index is not None and position in indirect(index), False, False
+        match user:
+            case Pointwise():
+                asked |= user.op in _SIGN_ASKED
+                arms = user.args[1:] if user.op == "where" else user.args if user.op in EXTREMA else ()
+                chosen = position in arms and any(is_constant(analysis, k) for k in arms)
+            case Masked():
+                chosen = user.arg == position
+            case Cast() | Store():
+                dtype = conversion(analysis, user)[1]
+                asked |= narrow and not is_float(dtype) and dtype_info(dtype).bits > 16
+                through = isinstance(user, Cast) and not is_float(dtype)
+            case Reduce() | Scan() | Sort() | Bucketize():
+                asked |= narrow
+                through = analysis.graph.r == 1 and isinstance(user, Reduce | Scan)
+        if asked or ((through or chosen) and sign_asked(analysis, place, left=left and not chosen)):
             return True
     return False
