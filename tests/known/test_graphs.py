@@ -15,9 +15,10 @@ from tridiff.fuzz.corpus.store import Corpus
 from tridiff.fuzz.kinds.graphs.validity import valid
 from tridiff.fuzz.known import Attribution, KnownIssue, issues_of
 from tridiff.fuzz.known.graphs import ISSUES
+from tridiff.fuzz.known.graphs.forms import CHOICE
 from tridiff.fuzz.known.rehearse import Rehearsal, rehearse
 from tridiff.fuzz.records import ArraySpec, Case, Content, Iota, Outcome, Small, Verdict
-from tridiff.kernels.codegen.graph import Asm, Graph, Index, Load, Node, Part, Reduce, Schedule, Sym
+from tridiff.kernels.codegen.graph import Asm, Graph, Index, Load, Masked, Node, Part, Reduce, Schedule, Sym
 from tridiff.kernels.codegen.legality import check
 
 CORPUS = Corpus(Path(__file__).parents[2] / "corpus")
@@ -147,11 +148,32 @@ def test_one_for_the_bits_of_one_is_known_and_two_is_not(name: str, output: str,
     assert taken(rehearsal, **{output: one + 1}) == ()
 
 
-def test_plus_zero_for_minus_zero_is_known_and_minus_one_is_not() -> None:
-    rehearsal, right = of_entry("pointwise/zero-sign-09fc3b6e38")
-    assert right["out1"].tolist() == [0.0]
-    assert taken(rehearsal, out1=torch.zeros_like(right["out1"])) == ("choice-of-minus-zero",)
-    assert taken(rehearsal, out1=-torch.ones_like(right["out1"])) == ()
+_ZERO, _MINUS_ZERO, _ONE = (constant(value, "fp32") for value in ("0.0", "-0.0", "1.0"))
+
+
+@pytest.mark.parametrize("nodes", [
+    (_ONE, Masked(mask=2, arg=3, other="-0.0")), (op("exp", 1), _MINUS_ZERO, op("where", 2, 3, 4)),
+    (_ONE, op("neg", 1), op("where", 2, 3, 4)), (_ONE, constant("-0.0", "fp16"), cast(4, "fp32"), op("where", 2, 3, 5)),
+    (constant("-1.0", "fp32"), op("where", 2, 3, 1), op("neg", 4)),
+    (constant("-1.0", "fp32"), Masked(mask=2, arg=3, other="0.0"), op("mul", 4, 3))])
+def test_plus_zero_for_minus_zero_is_known_however_the_choice_is_folded_and_minus_one_is_not(
+        nodes: tuple[Node, ...]) -> None:
+    graph = vector(load("in0"), _ZERO, op("lt", 0, 1), *nodes, store("out0", X, 2 + len(nodes)), in0="fp32",
+                   out0="fp32")
+    rehearsal = rehearse(case_of(graph))
+    right = rehearsal.outputs()["out0"]
+    assert right.tolist() == [1.0, 1.0, 1.0, 0.0] and right[3].signbit()
+    assert taken(rehearsal, out0=right.abs()) == ("choice-of-minus-zero",)
+    assert taken(rehearsal, out0=right - right.abs() - 1) == taken(rehearsal, out0=right.abs() * 0) == ()
+    relative = CHOICE.without(rehearsal.case)
+    assert relative is not None and not CHOICE.has(relative)
+
+
+@pytest.mark.parametrize("value", ["5.0", "-1.0"])
+def test_minus_zero_that_is_chosen_with_another_number_than_one_is_compiled_right(value: str) -> None:
+    graph = vector(load("in0"), constant(value, "fp32"), op("lt", 0, 1), _MINUS_ZERO, op("where", 2, 1, 3),
+                   store("out0", X, 4), in0="fp32", out0="fp32")
+    assert not CHOICE.has(case_of(graph))
 
 
 @pytest.mark.parametrize(("logic", "beside", "table"), [

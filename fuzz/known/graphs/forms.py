@@ -11,7 +11,7 @@ from collections.abc import Iterator
 
 from msgspec.structs import replace
 
-from tridiff.fuzz.known.graphs.form import Changes, Form, Result
+from tridiff.fuzz.known.graphs.form import Changes, Form, Relatives, Result
 from tridiff.fuzz.known.graphs.index_forms import EXTREMUM_IN_INDEX, LIMIT_IN_INDEX, SUM_IN_INDEX, negated_abs
 from tridiff.fuzz.known.graphs.nodes import (
     ABSOLUTE,
@@ -20,6 +20,7 @@ from tridiff.fuzz.known.graphs.nodes import (
     ORDERS,
     against_zero,
     before_widening,
+    choices,
     conversion,
     conversions,
     decided,
@@ -67,14 +68,7 @@ SINGLE = (*HALVES, "fp32")
 _NARROW = ("i8", "u8", "i16", "u16")
 _WARPS_ELEMENTS, _SIDE_BY_SIDE = 64, 8
 """Elements of which a warp holds a multiple wherever a thread holds several side by side; most that one does."""
-_LEAST, _MINUS_ZERO = str(-(2**31)), "-0.0"
-_HARMLESS = {_LEAST: str(-(2**31) + 1), _MINUS_ZERO: "0.0"}
-
-
-def _with_harmless_constants(analysis: Analysis, node: Node) -> Changes:
-    nodes = analysis.graph.nodes
-    return {k: replace(one, value=_HARMLESS[one.value]) for k in operands(node)
-            if isinstance(one := nodes[k], Constant) and one.value in _HARMLESS}
+_LEAST = str(-(2**31))
 
 
 def _same(position: int) -> Pointwise:
@@ -109,7 +103,8 @@ def _other_repeated(analysis: Analysis, node: Load) -> Iterator[Changes]:
 
 def _ldexp(analysis: Analysis, node: Pointwise) -> Result:
     """Libdevice as 3.9.0 compiles it leaves ldexp with the constant exponent -2^31 undefined (llvm-project#183851)."""
-    return _with_harmless_constants(analysis, node) if text(analysis, node.args[1]) == _LEAST else None
+    exponent = node.args[1]
+    return {exponent: Constant(value=str(-(2**31) + 1), dtype="i32")} if text(analysis, exponent) == _LEAST else None
 
 
 def _twice(analysis: Analysis, node: Asm) -> tuple[int, ...]:
@@ -151,20 +146,20 @@ def _lop3_fused(analysis: Analysis, node: Asm) -> Iterator[Changes]:
 
 
 def _choice(analysis: Analysis, node: Masked | Pointwise) -> Result:
-    """ptxas compiles `selp.f32 r, 1.0, -0.0` behind a comparison of floats to FSET, whose other value is +0.0."""
-    arms = [node.arg] if isinstance(node, Masked) else node.args[1:]
-    if not all(is_constant(analysis, k) for k in arms):
+    """ptxas compiles `selp.f32 r, 1.0, -0.0` behind a comparison of floats to FSET, whose other value is +0.0, whatever
+    of the two LLVM and ptxas folded, and what LLVM computes of a choice, as in `-(c ? -1.0 : 0.0)`."""
+    if choices(analysis, analysis.graph.nodes.index(node)) != {"1.0", "-0.0"}:
         return None
-    if _MINUS_ZERO in [text(analysis, k) for k in arms]:
-        return _with_harmless_constants(analysis, node)
-    return replace(node, other="0.0") if isinstance(node, Masked) and node.other == _MINUS_ZERO else None
+    if isinstance(node, Pointwise) and node.op != "where":
+        return replace(node, op="abs", args=node.args[:1])
+    arms: Relatives = {k: Constant(value="0.0", dtype=analysis.dtype(k)) for k in operands(node)
+                       if choices(analysis, k) == {"-0.0"}}
+    return replace(node, other="0.0") if isinstance(node, Masked) and not arms else arms
 
 
 def _choice_of_zero(analysis: Analysis, node: Masked | Pointwise) -> Iterator[Changes]:
-    """+0.0 for -0.0, which is what the near relative chooses."""
-    found = _choice(analysis, node)
-    if found is not None:
-        yield found if isinstance(found, dict) else _everywhere(analysis, node, found)
+    """+0.0 for -0.0."""
+    yield dict.fromkeys(equal(analysis, node), (node, Pointwise(op="abs", args=())))
 
 
 def _remainder(analysis: Analysis, node: Pointwise) -> Result:
@@ -442,8 +437,8 @@ def _bits_of_absolute(analysis: Analysis, node: Pointwise) -> Result:
 OTHER = Form(label="negative other of 8 or 16 bits", kinds=(Load,), rewritten=_other, computed=_other_repeated)
 LDEXP = Form(label="ldexp by -2^31", ops=("ldexp",), rewritten=_ldexp)
 LOP3 = Form(label="lop3 of one register twice", kinds=(Asm,), rewritten=_lop3, computed=_lop3_fused)
-CHOICE = Form(label="choice of 1 or -0.0", kinds=(Masked, Pointwise), ops=("where",), rewritten=_choice,
-              computed=_choice_of_zero)
+CHOICE = Form(label="choice of 1 or -0.0", kinds=(Masked, Pointwise), ops=("where", "add", *NEGATIONS),
+              rewritten=_choice, computed=_choice_of_zero)
 REMAINDER = Form(label="remainder of halves", ops=("mod_operator",), rewritten=_remainder)
 FOLDED_FP8 = Form(label="fp8 of what folds", kinds=(Constant, Pointwise), ops=(*ORDERS, "ldexp", "pow"),
                   rewritten=_folded_fp8)

@@ -3,6 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
+from itertools import product
+
+import numpy as np
 
 from tridiff.kernels.codegen.constants import integer_limits, is_float
 from tridiff.kernels.codegen.domains import Analysis, expression, indirect, operands
@@ -24,6 +27,7 @@ from tridiff.kernels.codegen.graph import (
 )
 from tridiff.kernels.codegen.schedules import schedule_problem
 from tridiff.kernels.codegen.tiles import Tiling, tiling
+from tridiff.oracles.by_numpy.pointwise import evaluate
 from tridiff.oracles.dtypes import FP8
 from tridiff.oracles.dtypes import dtype as dtype_info
 
@@ -37,6 +41,7 @@ NEGATIONS = ("neg", "neg_operator", "sub", "mul")
 _SIGN_ASKED = frozenset((
     *ORDERS, *DIVISIONS, "sign", "signbit", "right_shift", "right_shift_operator", "pow"))
 """Integer operations that compare an operand, or shift its sign in."""
+_FEW = 4
 
 
 def text(analysis: Analysis, position: int) -> str:
@@ -73,6 +78,25 @@ def number(analysis: Analysis, position: int) -> float | None:
     if isinstance(node, Cast) and not node.bitcast:
         return number(analysis, node.arg)
     return real_number(node.value) if isinstance(node, Constant) and node.dtype != "i1" else None
+
+
+def choices(analysis: Analysis, position: int) -> frozenset[str]:
+    """The texts of the few numbers of which a float is one whatever is loaded; none where that does not follow."""
+    node = analysis.graph.nodes[position]
+    known = number(analysis, position)
+    if not is_float(analysis.dtype(position)) or known is not None:
+        return frozenset() if known is None else frozenset((str(known),))
+    args = [choices(analysis, k) for k in operands(node) if analysis.dtype(k) != "i1"]
+    if not isinstance(node, Pointwise | Cast | Masked) or not all(args) or len(args[0]) > _FEW:
+        return frozenset()
+    if isinstance(node, Masked):
+        return args[0] | {str(real_number(node.other))}
+    if isinstance(node, Cast) or node.op == "where":
+        return frozenset() if isinstance(node, Cast) and node.bitcast else args[0].union(*args)
+    if len(node.args) > len(args):
+        return frozenset()
+    made = [evaluate(node.op, *(np.array([float(one)], np.float32) for one in each)) for each in product(*args)]
+    return frozenset(str(float(one[0])) for one in made if one.shape == (1,))
 
 
 def conversion(analysis: Analysis, node: Cast | Store) -> tuple[int, str]:
