@@ -20,9 +20,10 @@ from tridiff.fuzz.known.graphs.nodes import below
 from tridiff.fuzz.records import Case
 from tridiff.kernels.codegen.constants import integer_limits, is_float
 from tridiff.kernels.codegen.domains import Analysis, expression, indirect, value_operands
-from tridiff.kernels.codegen.graph import Apply, Cast, Constant, Expr, Graph, Index, Node, Pointwise, Store
+from tridiff.kernels.codegen.graph import Apply, Cast, Constant, Expr, Graph, Index, Node, Num, Pointwise, Store, Sym
 from tridiff.kernels.codegen.points import evaluate
 from tridiff.kernels.codegen.ranges import Facts, IllegalExpression, symbols
+from tridiff.kernels.codegen.symbolic import NotExact, to_sympy
 from tridiff.oracles.dtypes import dtype as dtype_info
 
 Interval = tuple[int, int]
@@ -52,7 +53,37 @@ def cell_of_a_sum(graph: Graph, node: Store) -> int | None:
     if by_sizes is not None or not indirect(node.index) <= ranges.keys():
         return by_sizes
     low, high = interval(analysis_of(graph), node.index, ranges)
-    return low if low == high else None
+    return low if low == high else _left(_over_axes(graph, node.index))
+
+
+def _left(expr: Expr) -> int | None:
+    """The number that an expression is once its terms have cancelled, as sympy has it; None if it is none."""
+    try:
+        found = to_sympy(expr).expand()
+    except NotExact:
+        return None
+    return int(found) if found.is_Integer else None
+
+
+def _over_axes(graph: Graph, expr: Expr) -> Expr:
+    """An expression with those of the values in it that are sums and products of others."""
+    if isinstance(expr, Apply):
+        return Apply(function=expr.function, args=tuple(_over_axes(graph, one) for one in expr.args))
+    if not isinstance(expr, Sym) or not expr.name.startswith("v"):
+        return expr
+    match graph.nodes[int(expr.name[1:])]:
+        case Constant() as node:
+            return Num(value=int(node.value))
+        case Index() as node:
+            return _over_axes(graph, node.expr)
+        case Cast() as node:
+            return _over_axes(graph, Sym(name=f"v{node.arg}"))
+        case Pointwise(op="add" | "sub" | "mul" | "neg") as node:
+            args = [_over_axes(graph, Sym(name=f"v{k}")) for k in node.args]
+            if node.op == "sub":
+                args[1] = Apply(function="neg", args=args[1:])
+            return Apply(function="add" if node.op == "sub" else node.op, args=tuple(args))
+    return expr
 
 
 def _by_sizes(graph: Graph, expr: Expr) -> int | None:

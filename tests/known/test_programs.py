@@ -12,7 +12,7 @@ from triton.language.semantic import TritonSemantic
 from tests.known.outcomes import outcome
 from tests.known.recorded import rehearsed
 from tests.known.test_issues import entry
-from tests.unit.graphs.graphs import R, X, at, cast, constant, load, matrix, num, op, store, vector
+from tests.unit.graphs.graphs import R, X, apply, at, cast, constant, load, matrix, num, op, store, vector
 from tridiff.fuzz.kinds.graphs import by_torch
 from tridiff.fuzz.known import Attribution, KnownIssue
 from tridiff.fuzz.known.coordinates import cell_of_a_sum
@@ -135,7 +135,8 @@ def test_a_sum_in_one_cell_is_one_by_its_index_or_by_the_length_of_its_buffer() 
     remainder = Apply(function="mod", args=(Sym(name="x0"), Num(value=1)))
     buffers = (Buffer(name="one", dtype="fp32", length=1, role="inout"),
                Buffer(name="more", dtype="fp32", length=9, role="inout"))
-    nodes = constant("2", "i32"), cast(0, "i64"), op("add", 1, 1), load("one")
+    nodes = (constant("2", "i32"), cast(0, "i64"), op("add", 1, 1), load("one"), Index(expr=X), op("sub", 4, 4),
+             op("sub", 3, 3))
     graph = Graph(outer=(15,), buffers=buffers, nodes=nodes, schedules=())
 
     def added(buffer: str, index: Num | Apply | Sym, mode: str = "atomic_add") -> int | None:
@@ -148,6 +149,10 @@ def test_a_sum_in_one_cell_is_one_by_its_index_or_by_the_length_of_its_buffer() 
     assert added("more", Apply(function="floordiv", args=(X, num(15)))) == 0 and added("more", Sym(name="v2")) == 4
     beyond = Apply(function="floordiv", args=(X, num(14)))
     assert added("more", beyond) is None and added("more", Sym(name="v3")) is None
+    # Terms cancel, also those of values; nothing is known of a choice, or of what is loaded.
+    assert added("more", apply("add", beyond, num(3), apply("neg", beyond))) == 3
+    assert added("more", Sym(name="v5")) == 0 and added("more", Sym(name="v6")) is None
+    assert added("more", apply("add", apply("where", apply("lt", X, num(20)), num(3), X), num(1))) is None
 
 
 @pytest.mark.parametrize("family", ["pointwise", "sort", "mixed"])
