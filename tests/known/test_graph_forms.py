@@ -177,6 +177,18 @@ def test_folds_compare_absolute_numbers_of_16_bits_and_hand_one_number_on(dtype:
     assert [place for place, _, _ in forms.SIGN_OF_ABSOLUTE.found(graph)] == ([1] if known else [])
 
 
+@each("dtype, kind, nodes, known", [
+    ("i32", "min", (op("neg", 0),), True), ("i16", "max", (op("abs", 0),), True),
+    ("i32", "min", (op("abs", 0),), False), ("i32", "min", (op("neg", 0), op("minimum", 0, 1)), True),
+    ("i64", "min", (op("neg", 0),), False), ("i32", "sum", (op("neg", 0),), False)])
+def test_an_extremum_of_a_row_loses_signs_too(dtype: str, kind: str, nodes: tuple[Node, ...], known: bool) -> None:
+    place = len(nodes)
+    graph = matrix(load("in0", at(4)), *nodes, Reduce(kind=kind, args=(place,)), store("out0", X, place + 1), rows=2,
+                   columns=4, in0=(dtype, 8), out0=("i64", 2))
+    assert named(graph) == ("extremum of a row, negated" if known else "")
+    assert named(without(graph)) == ""
+
+
 @each("source, between, last, becomes, known", [
     ("fp16", op("mul", 0, 0), op("logical_not", 2), "i1", True), ("fp16", op("mul", 0, 0), cast(2, "fp32"), "i1", True),
     ("bf16", cast(0, "bf16"), op("ne", 2, 4), "i1", True), ("fp16", op("mul", 0, 0), cast(2, "fp32"), "fp32", False),

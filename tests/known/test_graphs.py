@@ -70,6 +70,22 @@ def test_the_lost_negation_of_a_minimum_is_known_and_a_wrong_sign_beside_it_is_n
     assert taken(rehearsal, out0=torch.where(wrong == wrong.max(), -wrong - 1, wrong)) == ()
 
 
+@pytest.mark.parametrize("dtype", ["i32", "i16"])
+@pytest.mark.parametrize(("nodes", "last", "taken_for"), [
+    ((op("abs", 0),), "maximum", torch.maximum), ((op("abs_tl", 0), op("neg", 2)), "minimum", torch.minimum)])
+def test_an_absolute_number_in_an_extremum_is_known_as_the_number_itself_and_its_negation_is_not(
+        dtype: str, nodes: tuple[Node, ...], last: str,
+        taken_for: Callable[[torch.Tensor, torch.Tensor], torch.Tensor]) -> None:
+    """max(|a|, b), which is one instruction of a, -a and b: ptxas of 3.8.0 leaves VIMNMX3 a, a, b."""
+    graph = vector(load("in0"), load("in1"), *nodes, op(last, 1 + len(nodes), 1), store("out0", X, 2 + len(nodes)),
+                   length=64, in0=dtype, in1=dtype, out0=dtype)
+    rehearsal = rehearse(case_of(graph, mixed=True))
+    a, b = (rehearsal.buffers[name].typed() for name in ("in0", "in1"))
+    wrong = taken_for(a, b)
+    assert taken(rehearsal, out0=wrong) == ("negation-lost-in-extremum-of-three",)
+    assert taken(rehearsal, out0=taken_for(-a, b)) == ()
+
+
 def test_a_negation_lost_in_an_index_expression_is_known_and_a_wrong_choice_beside_it_is_not() -> None:
     """min(min(-x, 5), x % 97) // -3 for every x, as min(x, 5) // -3 where VIMNMX3 has lost the negation."""
     x = Sym(name="x0")

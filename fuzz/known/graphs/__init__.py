@@ -12,7 +12,7 @@ from msgspec.structs import replace
 
 from tridiff.fuzz.kinds.graphs.rebuild import rebuilt
 from tridiff.fuzz.kinds.graphs.validity import valid
-from tridiff.fuzz.known.graphs import forms, index_forms, number_forms, options
+from tridiff.fuzz.known.graphs import extremum_forms, forms, index_forms, number_forms, options
 from tridiff.fuzz.known.graphs.form import Form
 from tridiff.fuzz.known.issue import WRONG, KnownIssue
 from tridiff.fuzz.records import Case
@@ -101,8 +101,11 @@ ISSUES = (
     *_issues(forms.TRUTH_AS_FLOAT, "bits-of-a-truth-as-a-half", "scan/value-62171a52ae", stage="ptxas",
              predicted="float_converted",
              title="the bits of 1.0 and 0.0 of single and double precision are converted as the integers 1 and 0"),
-    *_issues(forms.EXTREMUM_OF_THREE, "negation-lost-in-extremum-of-three", "pointwise/value-56a78a9862",
+    *_issues(extremum_forms.EXTREMUM_OF_THREE, "negation-lost-in-extremum-of-three", "pointwise/value-56a78a9862",
              stage="ptxas", upstream=("pytorch#190973", "triton#11032"), predicted="negation_lost",
+             title="an extremum of three loses the negation of an operand"),
+    *_issues(extremum_forms.EXTREMUM_OF_ROW, "negation-lost-in-extremum-of-three", stage="ptxas",
+             upstream=("pytorch#190973", "triton#11032"),
              title="an extremum of three loses the negation of an operand"),
     *_issues(index_forms.EXTREMUM_IN_INDEX, "negation-lost-in-extremum-of-three", stage="ptxas",
              upstream=("pytorch#190973", "triton#11032"), predicted="negation_lost_in_index",

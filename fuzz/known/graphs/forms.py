@@ -11,6 +11,7 @@ from collections.abc import Iterator
 
 from msgspec.structs import replace
 
+from tridiff.fuzz.known.graphs.extremum_forms import EXTREMUM_OF_ROW, EXTREMUM_OF_THREE
 from tridiff.fuzz.known.graphs.form import Changes, Form, Relatives, Result
 from tridiff.fuzz.known.graphs.index_forms import EXTREMUM_IN_INDEX, LIMIT_IN_INDEX, SUM_IN_INDEX, negated_abs
 from tridiff.fuzz.known.graphs.nodes import (
@@ -30,7 +31,9 @@ from tridiff.fuzz.known.graphs.nodes import (
     is_constant,
     is_negation,
     is_truth,
+    itself,
     maybe_constant,
+    not_negated,
     number,
     of_axes,
     of_one_element,
@@ -69,11 +72,6 @@ _NARROW = ("i8", "u8", "i16", "u16")
 _WARPS_ELEMENTS, _SIDE_BY_SIDE = 64, 8
 """Elements of which a warp holds a multiple wherever a thread holds several side by side; most that one does."""
 _LEAST = str(-(2**31))
-
-
-def _same(position: int) -> Pointwise:
-    """An integer as it is."""
-    return Pointwise(op="bitwise_or", args=(position, position))
 
 
 def _everywhere(analysis: Analysis, node: Node, instead: Node) -> Changes:
@@ -141,7 +139,7 @@ def _lop3_fused(analysis: Analysis, node: Asm) -> Iterator[Changes]:
         elif user.op in ("bitwise_and", "logical_and"):
             found[place] = Pointwise(op="bitwise_not", args=(d,)), replace(user, args=(c,))
         elif user.op == "bitwise_xor":
-            found[place] = _same(d)
+            found[place] = itself(d)
     yield found
 
 
@@ -231,32 +229,6 @@ def _truth_converted(analysis: Analysis, node: Cast | Store) -> Iterator[Changes
         yield found
 
 
-def _extremum_of_three(analysis: Analysis, node: Pointwise) -> Result:
-    """ptxas before 13.4 makes VIMNMX3 of a minimum of a minimum (or of maxima), and loses a negation of an operand
-    (pytorch#190973, triton#11032)."""
-    return {k: _not_negated(one) for k, one in _negated(analysis, node).items()}
-
-
-def _negated(analysis: Analysis, node: Pointwise) -> dict[int, Pointwise]:
-    """The negations that come into an extremum of an extremum of the same kind."""
-    nodes, kind = analysis.graph.nodes, node.op[:7]
-    inner = [one for k in node.args if isinstance(one := nodes[k], Pointwise) and one.op in EXTREMA
-             and one.op[:7] == kind]
-    if not inner or analysis.dtype(node.args[0]) != "i32":
-        return {}
-    return {k: one for k in {k for outer in (node, *inner) for k in outer.args}
-            if isinstance(one := nodes[k], Pointwise) and is_negation(analysis, one)}
-
-
-def _negation_lost(analysis: Analysis, node: Pointwise) -> Iterator[Changes]:
-    """The operands themselves, all together or one of them."""
-    plain = {k: _same(one.args[-1] if one.op != "mul" else one.args[
-        1 if number(analysis, one.args[0]) == -1 else 0]) for k, one in _negated(analysis, node).items()}
-    yield dict(plain)
-    if len(plain) > 1:
-        yield from ({k: one} for k, one in plain.items())
-
-
 def _limit(analysis: Analysis, node: Pointwise) -> Result:
     """`index_forms` says what ptxas makes of the limit of a negated abs."""
     nodes = analysis.graph.nodes
@@ -269,7 +241,7 @@ def _limit_taken(analysis: Analysis, node: Pointwise) -> Iterator[Changes]:
     """The constant for a maximum, -|x| for a minimum."""
     constants = [k for k in node.args if is_constant(analysis, k)]
     others = [k for k in node.args if k not in constants]
-    yield _everywhere(analysis, node, _same((constants if node.op.startswith("max") else others)[0]))
+    yield _everywhere(analysis, node, itself((constants if node.op.startswith("max") else others)[0]))
 
 
 def _truth_as_fp16(analysis: Analysis, node: Cast) -> Result:
@@ -327,16 +299,12 @@ def _sign_of_negated(analysis: Analysis, node: Pointwise) -> Result:
     product that was not cut before is not cut then. An extremum of it may be taken for such a number as well."""
     asked = analysis.dtype(node.args[0]) == "i16" and is_negation(analysis, node) and any(
         sign_asked(analysis, one) for k in equal(analysis, node) for one in (k, *_extrema_of(analysis, k)))
-    return _not_negated(node) if asked else None
+    return not_negated(node) if asked else None
 
 
 def _extrema_of(analysis: Analysis, position: int) -> list[int]:
     return [place for place in analysis.users[position]
             if isinstance(one := analysis.graph.nodes[place], Pointwise) and one.op in EXTREMA]
-
-
-def _not_negated(node: Pointwise) -> Pointwise:
-    return replace(node, op="bitwise_not" if len(node.args) == 1 else "add")
 
 
 def _relu_of_extremum(analysis: Analysis, node: Pointwise) -> Result:
@@ -353,7 +321,7 @@ def _relu_of_extremum(analysis: Analysis, node: Pointwise) -> Result:
 def _relu_left_out(analysis: Analysis, node: Pointwise) -> Iterator[Changes]:
     """The extremum itself."""
     inner = next(k for k in node.args if isinstance(one := analysis.graph.nodes[k], Pointwise) and one.op in EXTREMA)
-    yield _everywhere(analysis, node, _same(inner))
+    yield _everywhere(analysis, node, itself(inner))
 
 
 def _fp8_exponent(analysis: Analysis, node: Pointwise) -> Result:
@@ -393,7 +361,7 @@ def _sum_used_twice(analysis: Analysis, node: Pointwise) -> Result:
 
 def _constant_left_out(analysis: Analysis, node: Pointwise) -> Iterator[Changes]:
     """The other summand."""
-    yield _everywhere(analysis, node, _same(next(k for k in node.args if not is_constant(analysis, k))))
+    yield _everywhere(analysis, node, itself(next(k for k in node.args if not is_constant(analysis, k))))
 
 
 def _ends_within_a_thread(tile: Tile) -> bool:
@@ -447,8 +415,6 @@ BITS_TIMES = Form(label="integer product of a float product", ops=("mul", "mul_a
 INTEGER_ABS = Form(label="libdevice.abs of integers", ops=("abs_libdevice",), rewritten=_integer_abs)
 TRUTH_AS_HALF = Form(label="truth as bits of bf16 to fp16", kinds=(Cast, Store), rewritten=_truth_as_half,
                      computed=_truth_converted)
-EXTREMUM_OF_THREE = Form(label="extremum of three, one negated", ops=EXTREMA, rewritten=_extremum_of_three,
-                         computed=_negation_lost)
 LIMIT = Form(label="limit of a negated abs", ops=EXTREMA, rewritten=_limit, computed=_limit_taken)
 TRUTH_AS_FP16 = Form(label="truth as bits of fp16", kinds=(Cast,), rewritten=_truth_as_fp16, computed=_bits_converted)
 TRUTH_AS_FLOAT = Form(label="truth as bits of a float", kinds=(Cast,), rewritten=_truth_as_float,
@@ -471,7 +437,7 @@ PLACE_AS_TRUTH = Form(label="searched place as a truth value", rewritten=_place_
 CUBE_ROOT = Form(label="cube root of fp32", ops=("cbrt",), rewritten=_cube_root)
 
 FORMS = (OTHER, LDEXP, LOP3, CHOICE, REMAINDER, FOLDED_FP8, CHOICE_AS_FP8, BITS_TIMES, INTEGER_ABS, TRUTH_AS_HALF,
-         EXTREMUM_OF_THREE, EXTREMUM_IN_INDEX, LIMIT, LIMIT_IN_INDEX, TRUTH_AS_FP16, TRUTH_AS_FLOAT,
+         EXTREMUM_OF_THREE, EXTREMUM_OF_ROW, EXTREMUM_IN_INDEX, LIMIT, LIMIT_IN_INDEX, TRUTH_AS_FP16, TRUTH_AS_FLOAT,
          BITS_AGAINST_ZERO, SIGN_OF_ABSOLUTE, BITS_OF_ABSOLUTE, SIGN_OF_NEGATED, RELU, FP8_EXPONENT, HALF_OF_SUMS,
          SUM_USED_TWICE, SUBNORMAL, PLACE_AS_TRUTH, CUBE_ROOT, POWER_OF_HALFWORDS, WIDENED_SIGN,
          SPECIALS_AS_BF16, HALF_OF_FEW_BITS, SUM_IN_INDEX, NARROWED_OUTSIDE)

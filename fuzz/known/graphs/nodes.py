@@ -6,6 +6,7 @@ from collections.abc import Iterable
 from itertools import product
 
 import numpy as np
+from msgspec.structs import replace
 
 from tridiff.kernels.codegen.constants import integer_limits, is_float
 from tridiff.kernels.codegen.domains import Analysis, expression, indirect, operands
@@ -42,6 +43,7 @@ _SIGN_ASKED = frozenset((
     *ORDERS, *DIVISIONS, "sign", "signbit", "right_shift", "right_shift_operator", "pow"))
 """Integer operations that compare an operand, or shift its sign in."""
 _FEW = 4
+
 
 
 def text(analysis: Analysis, position: int) -> str:
@@ -82,17 +84,20 @@ def number(analysis: Analysis, position: int) -> float | None:
 
 def choices(analysis: Analysis, position: int) -> frozenset[str]:
     """The texts of the few numbers of which a float is one whatever is loaded; none where that does not follow."""
-    node = analysis.graph.nodes[position]
-    known = number(analysis, position)
-    if not is_float(analysis.dtype(position)) or known is not None:
-        return frozenset() if known is None else frozenset((str(known),))
-    args = [choices(analysis, k) for k in operands(node) if analysis.dtype(k) != "i1"]
-    if not isinstance(node, Pointwise | Cast | Masked) or not all(args) or len(args[0]) > _FEW:
+    node, args = analysis.graph.nodes[position], list[frozenset[str]]()
+    if (known := number(analysis, position)) is not None and is_float(analysis.dtype(position)):
+        return frozenset((str(known),))
+    if not isinstance(node, Pointwise | Cast | Masked) or (isinstance(node, Cast) and node.bitcast):
         return frozenset()
+    for k in operands(node):
+        if analysis.dtype(k) != "i1":
+            args.append(choices(analysis, k) if is_float(analysis.dtype(k)) else frozenset())
+            if not 0 < len(args[-1]) <= _FEW:
+                return frozenset()
     if isinstance(node, Masked):
-        return args[0] | {str(real_number(node.other))}
+        return args[0] | {str(real_number(node.other))} if args else frozenset()
     if isinstance(node, Cast) or node.op == "where":
-        return frozenset() if isinstance(node, Cast) and node.bitcast else args[0].union(*args)
+        return frozenset[str]().union(*args)
     if len(node.args) > len(args):
         return frozenset()
     made = [evaluate(node.op, *(np.array([float(one)], np.float32) for one in each)) for each in product(*args)]
@@ -178,6 +183,16 @@ def is_negation(analysis: Analysis, node: Pointwise) -> bool:
         numbers = [number(analysis, k) for k in node.args]
         return numbers[0] == 0 if node.op == "sub" else -1 in numbers
     return node.op in NEGATIONS
+
+
+def itself(position: int) -> Pointwise:
+    """An integer as it is."""
+    return Pointwise(op="bitwise_or", args=(position, position))
+
+
+def not_negated(node: Pointwise) -> Pointwise:
+    """A near relative that changes no sign."""
+    return replace(node, op="bitwise_not" if len(node.args) == 1 else "add")
 
 
 def handed_on(analysis: Analysis, position: int) -> set[int]:

@@ -14,7 +14,7 @@ from msgspec.structs import replace
 
 from tridiff.fuzz.kinds.graphs.arrays import after, graph_of, input_names
 from tridiff.fuzz.kinds.graphs.by_numpy import Answer, confirmed, evaluate
-from tridiff.fuzz.known.graphs import forms, index_forms, number_forms
+from tridiff.fuzz.known.graphs import extremum_forms, forms, index_forms, number_forms
 from tridiff.fuzz.known.graphs.form import Form, analysis_of
 from tridiff.fuzz.known.issue import Wrong
 from tridiff.fuzz.verdicts import Declined
@@ -80,7 +80,7 @@ def float_converted(seen: Wrong) -> Masks:
 
 def negation_lost(seen: Wrong) -> Masks:
     """The extremum of three whose operand is not negated."""
-    return _computed(seen, forms.EXTREMUM_OF_THREE)
+    return _computed(seen, extremum_forms.EXTREMUM_OF_THREE)
 
 
 def negation_lost_in_index(seen: Wrong) -> Masks:

@@ -1,0 +1,81 @@
+"""Forms of extrema of three: ptxas before 13.4 makes VIMNMX3 of a minimum of a minimum (or of maxima), and loses the
+negation of an operand (pytorch#190973, triton#11032). The LLVM of 3.8.0 has |x| as max(x, -x): |x| in a maximum, and
+-|x| in a minimum, is three operands by itself, and x is taken for it."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from tridiff.fuzz.known.graphs.form import Changes, Form, Result
+from tridiff.fuzz.known.graphs.nodes import EXTREMA, is_negation, itself, not_negated, number
+from tridiff.kernels.codegen.domains import Analysis
+from tridiff.kernels.codegen.graph import Pointwise, Reduce
+
+_ABSOLUTE = ("abs", "abs_tl")
+
+
+def _inner(analysis: Analysis, places: tuple[int, ...], kind: str) -> list[Pointwise]:
+    return [one for k in places if isinstance(one := analysis.graph.nodes[k], Pointwise) and one.op in EXTREMA
+            and one.op[:3] == kind]
+
+
+def _of(analysis: Analysis, node: Pointwise) -> list[int]:
+    """What may be taken for a node: of a negation, and of |x|, what is behind it, also behind both."""
+    if node.op not in _ABSOLUTE and not is_negation(analysis, node):
+        return []
+    times = node.op == "mul" and number(analysis, node.args[0]) != -1
+    below = node.args[0] if times else node.args[-1]
+    behind = analysis.graph.nodes[below]
+    return [below, *(behind.args if isinstance(behind, Pointwise) and behind.op in _ABSOLUTE else ())]
+
+
+def _signed(analysis: Analysis, places: set[int], kind: str, *, several: bool) -> dict[int, list[int]]:
+    """What comes without its sign into an extremum of some operands: of several, or of one that is two itself."""
+    found = {}
+    for k in places:
+        node = analysis.graph.nodes[k]
+        behind = _of(analysis, node) if isinstance(node, Pointwise) else []
+        if isinstance(node, Pointwise) and node.op in _ABSOLUTE:
+            behind = behind[:1] if kind == "max" else []
+        elif not several:
+            behind = behind[1:] if kind == "min" else []
+        if behind:
+            found[k] = behind
+    return found
+
+
+def _lost(analysis: Analysis, node: Pointwise) -> dict[int, list[int]]:
+    if analysis.dtype(node.args[0]) not in ("i16", "i32"):
+        return {}
+    inner = _inner(analysis, node.args, node.op[:3])
+    return _signed(analysis, {k for outer in (node, *inner) for k in outer.args}, node.op[:3], several=bool(inner))
+
+
+def _without(analysis: Analysis, places: dict[int, list[int]]) -> Result:
+    return {k: not_negated(one) for k in places if isinstance(one := analysis.graph.nodes[k], Pointwise)}
+
+
+def _extremum_of_three(analysis: Analysis, node: Pointwise) -> Result:
+    return _without(analysis, _lost(analysis, node))
+
+
+def _negation_lost(analysis: Analysis, node: Pointwise) -> Iterator[Changes]:
+    """The operands themselves, all together or one of them."""
+    found = _lost(analysis, node)
+    for depth in (0, -1):
+        yield {k: itself(behind[depth]) for k, behind in found.items()}
+    yield from ({k: itself(one)} for k, behind in found.items() for one in behind)
+
+
+def _extremum_of_row(analysis: Analysis, node: Reduce) -> Result:
+    """The same of what one thread holds of a row. Which element loses its sign depends on the layout."""
+    top = node.args[0]
+    if node.kind not in ("min", "max") or analysis.dtype(top) not in ("i16", "i32"):
+        return None
+    places = {top, *(k for one in _inner(analysis, node.args, node.kind) for k in one.args)}
+    return _without(analysis, _signed(analysis, places, node.kind, several=True))
+
+
+EXTREMUM_OF_THREE = Form(label="extremum of three, one negated", ops=EXTREMA, rewritten=_extremum_of_three,
+                         computed=_negation_lost)
+EXTREMUM_OF_ROW = Form(label="extremum of a row, negated", kinds=(Reduce,), rewritten=_extremum_of_row)
