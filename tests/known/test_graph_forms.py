@@ -369,12 +369,24 @@ def test_fp8e5_that_becomes_bf16_is_named_and_fp16_takes_its_place(of: str, to: 
     assert named(graph) == ("fp8e5 to bf16" if known else "") and named(without(graph)) == ""
 
 
-@each("mask, upcast, known", [(-(2**31), False, True), (-(2**31), True, False), (2**27 - 2**16, False, True),
-                              (2**27 - 2**15, False, False), (2**16 - 2**5, False, False)])
-def test_a_half_of_an_integer_of_few_bits_is_told_from_others(mask: int, upcast: bool, known: bool) -> None:
+def _few(value: int, name: str, *, of: int = 0) -> tuple[Node, ...]:
+    return constant(str(value), "i32"), op(name, of, of + 1)
+
+
+@each("nodes, upcast, known", [
+    (_few(-(2**31), "bitwise_and"), False, True), (_few(-(2**31), "bitwise_and"), True, False),
+    (_few(2**27 - 2**16, "bitwise_and"), False, True), (_few(2**27 - 2**15, "bitwise_and"), False, False),
+    (_few(2**16 - 2**5, "bitwise_and"), False, False), (_few(22, "left_shift"), False, True),
+    (_few(20, "left_shift"), False, False), ((*_few(7, "bitwise_and"), *_few(2**20, "mul", of=2)), False, True),
+    ((cast(0, "i8"), cast(1, "i32"), *_few(20, "left_shift", of=2)), False, True),
+    ((cast(0, "i8"), cast(1, "i32"), *_few(3, "left_shift", of=2)), False, False),
+    (_few(22, "right_shift"), False, False)])
+def test_a_half_of_an_integer_of_few_bits_is_told_from_others(nodes: tuple[Node, ...], upcast: bool,
+                                                              known: bool) -> None:
     """Of 11 bits at most, of which the highest exceeds 65504."""
-    graph = vector(load("in0"), constant(str(mask), "i32"), op("bitwise_and", 0, 1), cast(2, "fp16"), cast(3, "fp32"),
-                   store("out0", X, 4), in0="i32", out0="fp32")
+    last = len(nodes)
+    graph = vector(load("in0"), *nodes, cast(last, "fp16"), cast(last + 1, "fp32"), store("out0", X, last + 2),
+                   in0="i32", out0="fp32")
     graph = replace(graph, schedules=(Schedule(upcast=upcast),))
     assert named(graph) == ("half of an integer of few bits" if known else "") and named(without(graph)) == ""
 

@@ -228,6 +228,24 @@ def test_the_fraction_of_an_integer_beyond_a_half_is_known_and_another_is_not() 
     assert taken(rehearsal, out0=right.clamp(min=-0.25)) == ()
 
 
+def test_an_integer_beyond_a_half_is_known_where_it_is_stored_and_controlled_where_others_meet_it() -> None:
+    """PTX of 3.6.0 and 3.9.0: shl.b32 r, r, 22; cvt.rn.f32.s32. Only 3.6.0 multiplies that."""
+    nodes = load("in0"), constant("22", "i32"), op("left_shift", 0, 1), cast(2, "fp16")
+    stored = vector(*nodes, store("out0", X, 3), in0="i32", out0="fp32")
+    case = case_of(replace(stored, schedules=(Schedule(upcast=False),)))
+    rehearsal = rehearse(case)
+    right = rehearsal.outputs()["out0"]
+    assert right.tolist() == [-math.inf] * 3 + [0.0]
+    whole = rehearsal.buffers["in0"].typed().float() * 2**22
+    assert taken(rehearsal, out0=whole) == ("half-of-few-bits-not-infinite",)
+    assert taken(rehearsal, out0=whole / 2) == ()
+    met = vector(*nodes, op("mul", 3, 3), store("out0", X, 4), in0="i32", out0="fp16")
+    for graph, controlled in (stored, False), (met, True):
+        case = case_of(replace(graph, schedules=(Schedule(upcast=False),)))
+        records = [one.relative for one in issues_of(case, "own") if one.name == "half-of-few-bits-not-infinite"]
+        assert any(records) == controlled and len(records) == 1 + controlled
+
+
 def test_a_quotient_without_a_constant_or_a_place_in_a_thread_is_known_and_another_place_is_not() -> None:
     """ceildiv(r, 3) of elements 64 apart, of which constants 2 and 66 are lost."""
     graph = matrix(Index(expr=apply("ceildiv", Sym(name="r"), num(3))), store("out0", at(127), 0), rows=1, columns=127,

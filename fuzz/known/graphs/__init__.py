@@ -131,6 +131,8 @@ ISSUES = (
     *_issues(number_forms.HALF_OF_FEW_BITS, "half-of-few-bits-not-infinite", "pointwise/inf-8a225eb9ca",
              stage="llvm", predicted="not_infinite",
              title="an integer of few bits that fp16 has no room for is widened as it is, not as infinity"),
+    *_issues(number_forms.MET_HALF, "half-of-few-bits-not-infinite", stage="llvm",
+             title="an integer of few bits that fp16 has no room for is widened as it is, not as infinity"),
     *_issues(number_forms.POWER_OF_HALFWORDS, "uniform-half-never-written", "pointwise/value-8943e2a99b", stage="ptxas",
              title="the last of four 16-bit integers is read from a uniform register that nothing writes"),
     *_issues(number_forms.NARROWED_OUTSIDE, "converted-half-compared-whole", "inductor.programs_scan/value-eb45ef0d67",

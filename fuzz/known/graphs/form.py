@@ -17,8 +17,8 @@ from tridiff.kernels.codegen.domains import Analysis
 from tridiff.kernels.codegen.graph import Cast, Graph, Node, Pointwise, Reduce, Scan, Sort, Store
 
 Relatives: TypeAlias = dict[int, Node | tuple[Node, ...]]
-"""New nodes by position: of several each has the one before as its last operand, or, if it is a conversion, converts
-it."""
+"""New nodes by position: of several each has the one before as its last operand, or, if it is a conversion or a
+store, converts it."""
 Changes = Relatives
 """The same where something else comes out."""
 Result: TypeAlias = Node | Relatives | None
@@ -106,8 +106,8 @@ def changed(graph: Graph, changes: Mapping[int, Node | tuple[Node, ...]]) -> Gra
         made = changes.get(position, node)
         for number, one in enumerate(made if isinstance(made, tuple) else (made,)):
             last = with_operands(one, places.__getitem__)
-            if number and isinstance(last, Cast):
-                last = replace(last, arg=len(nodes) - 1)
+            if number and isinstance(last, Cast | Store):
+                last = replace(last, **{"arg" if isinstance(last, Cast) else "value": len(nodes) - 1})
             elif number:
                 assert isinstance(last, Pointwise)
                 last = replace(last, args=(*last.args, len(nodes) - 1))

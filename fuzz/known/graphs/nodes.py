@@ -89,9 +89,10 @@ def choices(analysis: Analysis, position: int) -> frozenset[str]:
         return frozenset((str(known),))
     if not isinstance(node, Pointwise | Cast | Masked) or (isinstance(node, Cast) and node.bitcast):
         return frozenset()
+    of = {k: choices(analysis, k) for k in {*operands(node)} if is_float(analysis.dtype(k))}
     for k in operands(node):
         if analysis.dtype(k) != "i1":
-            args.append(choices(analysis, k) if is_float(analysis.dtype(k)) else frozenset())
+            args.append(of.get(k, frozenset()))
             if not 0 < len(args[-1]) <= _FEW:
                 return frozenset()
     if isinstance(node, Masked):

@@ -9,11 +9,12 @@ from msgspec.structs import replace
 from tridiff.fuzz.known.graphs.form import Changes, Form, Result
 from tridiff.fuzz.known.graphs.nodes import COMPARISONS, conversion, equal, text
 from tridiff.kernels.codegen.domains import Analysis
-from tridiff.kernels.codegen.graph import Cast, Index, Pointwise, Store
+from tridiff.kernels.codegen.graph import Cast, Constant, Index, Masked, Pointwise, Store
 from tridiff.kernels.pointwise.record import FLOATS, HALVES
 from tridiff.oracles.dtypes import dtype as dtype_info
 
-_BITS = {f"{kind}{bits}": bits for kind in "iu" for bits in (8, 16, 32, 64)}
+_BITS = {"i1": 1, **{f"{kind}{bits}": bits for kind in "iu" for bits in (8, 16, 32, 64)}}
+_OF_BITS = ("bitwise_and", "mul", "left_shift", "left_shift_operator", "right_shift", "right_shift_operator")
 
 
 def _widened_sign(analysis: Analysis, node: Cast) -> Result:
@@ -43,17 +44,55 @@ def _power_of_halfwords(analysis: Analysis, node: Pointwise) -> Result:
     return replace(node, op="mul") if analysis.dtype(node.args[0]) in ("i16", "u16") else None
 
 
+def _span(analysis: Analysis, position: int) -> tuple[int, int]:
+    """Of the bits of an integer, the first that may be 1 and the first from which on all are alike, as LLVM knows."""
+    node, bits = analysis.graph.nodes[position], _BITS[analysis.dtype(position)]
+    if isinstance(node, Constant):
+        value = int(node.value)
+        return (value & -value).bit_length() - 1 if value else bits, abs(value).bit_length()
+    if isinstance(node, Cast) and not node.bitcast and _BITS.get(analysis.dtype(node.arg), bits) < bits:
+        low, high = _span(analysis, node.arg)
+        return low, bits if analysis.dtype(node.arg)[0] > node.dtype[0] else high
+    if not isinstance(node, Pointwise) or node.op not in _OF_BITS or not any(text(analysis, k) for k in node.args):
+        return 0, bits
+    (low, high), (start, end) = (_span(analysis, k) for k in node.args)
+    amount = int(text(analysis, node.args[1]) or -1)
+    match node.op:
+        case "bitwise_and":
+            ends = [one for one, k in ((high, 0), (end, 1)) if text(analysis, node.args[k])[:1] not in ("", "-")]
+            return max(low, start), min([max(high, end), *ends])
+        case "mul":
+            return low + start, min(high + end, bits)
+    if amount < 0:
+        return 0, bits
+    return (low + amount, min(high + amount, bits)) if node.op.startswith("left") else (
+        max(low - amount, 0), max(high - amount, 0))
+
+
 def _half_of_few_bits(analysis: Analysis, node: Cast) -> Result:
     """LLVM makes `fpext (sitofp x to half) to float` one conversion where no more bits of x may be 1 than fp16 has
     digits, wherever they are: a number beyond 65504 does not become infinite."""
-    made, bits = analysis.graph.nodes[node.arg], _BITS.get(analysis.dtype(node.arg), 0)
-    whole = bits < 32 or node.bitcast or node.dtype != "fp16" or all(one.upcast for one in analysis.graph.schedules)
-    if whole or not isinstance(made, Pointwise) or made.op != "bitwise_and":
+    source, bits = node.arg, _BITS.get(analysis.dtype(node.arg), 0)
+    if bits < 32 or node.bitcast or node.dtype != "fp16" or all(one.upcast for one in analysis.graph.schedules):
         return None
-    mask, masked = sorted(made.args, key=lambda k: not text(analysis, k))
-    ones = int(text(analysis, mask) or 0) % 2**bits
-    few = ones.bit_length() - (ones & -ones).bit_length() < dtype_info("fp16").precision
-    return replace(node, arg=masked) if few and ones >= 2**16 else None
+    while _has_few_bits(analysis, source):
+        made = analysis.graph.nodes[source]
+        if not isinstance(made, Pointwise | Cast):
+            return None
+        source = made.arg if isinstance(made, Cast) else min(made.args, key=lambda k: bool(text(analysis, k)))
+    return replace(node, arg=source) if source != node.arg else None
+
+
+def _has_few_bits(analysis: Analysis, position: int) -> bool:
+    low, high = _span(analysis, position)
+    return 16 < high <= low + dtype_info("fp16").precision
+
+
+def _met_half(analysis: Analysis, node: Cast) -> Result:
+    """The same where another number meets the half before it is widened."""
+    users = [analysis.graph.nodes[place] for k in equal(analysis, node) for place in analysis.users[k]]
+    met = any(isinstance(one, Masked) or (isinstance(one, Pointwise) and len(one.args) > 1) for one in users)
+    return _half_of_few_bits(analysis, node) if met else None
 
 
 def _not_infinite(analysis: Analysis, node: Cast) -> Iterator[Changes]:
@@ -62,8 +101,8 @@ def _not_infinite(analysis: Analysis, node: Cast) -> Iterator[Changes]:
     wide, rounded = replace(node, dtype="fp32"), Cast(arg=node.arg, dtype="fp16")
     for place in {place for k in equal(analysis, node) for place in analysis.users[k]}:
         user = nodes[place]
-        if isinstance(user, Cast) and not user.bitcast:
-            found[place] = wide, user
+        if isinstance(user, Store) or (isinstance(user, Cast) and not user.bitcast):
+            found[place] = (wide, user) if conversion(analysis, user)[1] != "fp16" else user
         elif isinstance(user, Pointwise) and len(user.args) == 1:
             found[place] = wide, replace(user, args=())
             if len(analysis.dtypes[place]) > 1:
@@ -129,5 +168,6 @@ HALF_OF_FEW_BITS = Form(label="half of an integer of few bits", kinds=(Cast,), r
                         computed=_not_infinite)
 NARROWED_OUTSIDE = Form(label="float as a narrow integer, compared in a loop", kinds=(Cast,),
                         rewritten=_narrowed_outside)
+MET_HALF = Form(label="half of an integer of few bits", kinds=(Cast,), rewritten=_met_half)
 JOINED_CONVERSIONS = Form(label="conversion of a rounded value", kinds=(Cast, Index),
                           rewritten=_conversion_left_out, computed=_left_out)
