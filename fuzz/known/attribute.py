@@ -70,7 +70,7 @@ class Attribution:
         """The issues, by their names, to which nothing belongs just now."""
         self._of_a_hang = False
         self.controls = 0
-        """Relatives that were run."""
+        """Changes that were run."""
         self.last = Answer()
         """About the failure that was asked about last."""
 

@@ -1,4 +1,4 @@
-"""Relatives that differ in what their arrays hold."""
+"""Changes that differ in what their arrays hold."""
 
 from collections.abc import Callable
 

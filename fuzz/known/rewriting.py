@@ -1,4 +1,4 @@
-"""Relatives of cases that carry a graph: the same program with other nodes where a pattern is."""
+"""Changes of cases that carry a graph: the same program with other nodes where a pattern is."""
 
 from collections.abc import Callable, Mapping
 

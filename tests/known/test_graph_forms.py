@@ -364,8 +364,11 @@ def test_what_all_load_from_one_element_makes_equal_pairs_of_fp8(length: int, dt
 
 
 @each("of, to, known", [("fp8e5", "bf16", True), ("fp8e5", "fp16", False), ("fp8e4nv", "bf16", False)])
-def test_fp8e5_that_becomes_bf16_is_named_and_fp16_takes_its_place(of: str, to: str, known: bool) -> None:
-    graph = vector(load("in0"), cast(0, to), store("out0", X, 1), in0=of, out0=to)
+@each("converted", [True, False])
+def test_fp8e5_that_becomes_bf16_is_named_and_fp16_takes_its_place(of: str, to: str, known: bool,
+                                                                   converted: bool) -> None:
+    nodes = (cast(0, to),) if converted else ()
+    graph = vector(load("in0"), *nodes, store("out0", X, len(nodes)), in0=of, out0=to)
     assert named(graph) == ("fp8e5 to bf16" if known else "") and named(without(graph)) == ""
 
 

@@ -1,4 +1,4 @@
-"""Relatives of calls: what the control of a known issue runs."""
+"""Changes of calls: what the control of a known issue runs."""
 
 import numpy as np
 from msgspec.structs import replace

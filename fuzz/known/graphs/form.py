@@ -16,12 +16,10 @@ from tridiff.fuzz.records import Case
 from tridiff.kernels.codegen.domains import Analysis
 from tridiff.kernels.codegen.graph import Cast, Graph, Node, Pointwise, Reduce, Scan, Sort, Store
 
-Relatives: TypeAlias = dict[int, Node | tuple[Node, ...]]
-"""New nodes by position: of several each has the one before as its last operand, or, if it is a conversion or a
-store, converts it."""
-Changes = Relatives
-"""The same where something else comes out."""
-Result: TypeAlias = Node | Relatives | None
+Changes = dict[int, Node | tuple[Node, ...]]
+"""New nodes by position: near relatives, or what comes out instead. Of several nodes each has the one before as its
+last operand, or, if it is a conversion or a store, converts it."""
+Result: TypeAlias = Node | Changes | None
 Rewriting = Callable[[Analysis, Any], Result]
 """What to put for a node, or for others that make up the form: a near relative of each. None: the node is harmless."""
 Defect = Callable[[Analysis, Any], Iterator[Changes]]
@@ -42,7 +40,7 @@ class Form:
     rewritten: Rewriting
     computed: Defect | None = None
 
-    def found(self, graph: Graph) -> Iterator[tuple[int, Node, Relatives]]:
+    def found(self, graph: Graph) -> Iterator[tuple[int, Node, Changes]]:
         """(position, node, near relatives) of every node of the form."""
         analysis = analysis_of(graph)
         for position, node in enumerate(graph.nodes):
@@ -65,7 +63,7 @@ class Form:
         for _ in range(_ROUNDS):
             graph = case.program
             assert isinstance(graph, Graph)
-            changes: Relatives = {}
+            changes: Changes = {}
             for _, _, made in self.found(graph):
                 changes |= made
             if not changes:

@@ -12,7 +12,7 @@ from collections.abc import Iterator
 from msgspec.structs import replace
 
 from tridiff.fuzz.known.graphs.extremum_forms import EXTREMUM_OF_ROW, EXTREMUM_OF_THREE
-from tridiff.fuzz.known.graphs.form import Changes, Form, Relatives, Result
+from tridiff.fuzz.known.graphs.form import Changes, Form, Result
 from tridiff.fuzz.known.graphs.index_forms import EXTREMUM_IN_INDEX, LIMIT_IN_INDEX, SUM_IN_INDEX, negated_abs
 from tridiff.fuzz.known.graphs.nodes import (
     ABSOLUTE,
@@ -150,7 +150,7 @@ def _choice(analysis: Analysis, node: Masked | Pointwise) -> Result:
         return None
     if isinstance(node, Pointwise) and node.op != "where":
         return replace(node, op="abs", args=node.args[:1])
-    arms: Relatives = {k: Constant(value="0.0", dtype=analysis.dtype(k)) for k in operands(node)
+    arms: Changes = {k: Constant(value="0.0", dtype=analysis.dtype(k)) for k in operands(node)
                        if choices(analysis, k) == {"-0.0"}}
     return replace(node, other="0.0") if isinstance(node, Masked) and not arms else arms
 

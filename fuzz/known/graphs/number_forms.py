@@ -32,10 +32,14 @@ def _narrowed(analysis: Analysis, node: Cast) -> Iterator[Changes]:
             yield dict.fromkeys(equal(analysis, node), (replace(node, dtype=narrower), node))
 
 
-def _specials_as_bf16(analysis: Analysis, node: Cast) -> Result:
-    """The conversion of fp8e5 to bf16 knows no infinity and no NaN: numbers from 65536 on come out."""
-    wrong = node.dtype == "bf16" and analysis.dtype(node.arg) == "fp8e5" and not node.bitcast
-    return replace(node, dtype="fp16") if wrong else None
+def _specials_as_bf16(analysis: Analysis, node: Cast | Store) -> Result:
+    """The conversion of fp8e5 to bf16 knows no infinity and no NaN: numbers from 65536 on come out. A store converts
+    in one step, whatever the schedule has between other nodes."""
+    value, dtype = conversion(analysis, node)
+    if dtype != "bf16" or analysis.dtype(value) != "fp8e5" or (isinstance(node, Cast) and node.bitcast):
+        return None
+    made = Cast(arg=value, dtype="fp16")
+    return made if isinstance(node, Cast) else {analysis.graph.nodes.index(node): (made, node)}
 
 
 def _power_of_halfwords(analysis: Analysis, node: Pointwise) -> Result:
@@ -162,7 +166,7 @@ def _narrowed_outside(analysis: Analysis, node: Cast) -> Result:
 
 WIDENED_SIGN = Form(label="signed number made unsigned and wider", kinds=(Cast,), rewritten=_widened_sign,
                     computed=_narrowed)
-SPECIALS_AS_BF16 = Form(label="fp8e5 to bf16", kinds=(Cast,), rewritten=_specials_as_bf16)
+SPECIALS_AS_BF16 = Form(label="fp8e5 to bf16", kinds=(Cast, Store), rewritten=_specials_as_bf16)
 POWER_OF_HALFWORDS = Form(label="power of 16-bit integers", ops=("pow",), rewritten=_power_of_halfwords)
 HALF_OF_FEW_BITS = Form(label="half of an integer of few bits", kinds=(Cast,), rewritten=_half_of_few_bits,
                         computed=_not_infinite)
