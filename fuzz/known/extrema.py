@@ -1,11 +1,15 @@
 """Known issues of extrema, wherever they are folded or taken of two."""
 
+from msgspec.structs import replace
 
 from tridiff.fuzz.known.contents import of_small_numbers
 from tridiff.fuzz.known.issue import KnownIssue
+from tridiff.fuzz.known.statements import having
 from tridiff.fuzz.records import Case
+from tridiff.fuzz.statements.cases import rewritten
 from tridiff.fuzz.target.subjects import PLAIN
 from tridiff.kernels.language.call import Call
+from tridiff.kernels.language.script import Node
 
 _EXTREMA = ("tl.max", "tl.min", "tl.max.indices", "tl.min.indices", "tl.minimum", "tl.maximum", "tl.clamp")
 _BY_A_FUNCTION = ("tl.reduce", "tl.reduce.pair", "tl.reduce.three", "tl.associative_scan")
@@ -16,7 +20,34 @@ def _extrema(case: Case) -> bool:
     return isinstance(call, Call) and call.row in (*_EXTREMA, *_BY_A_FUNCTION) and of_small_numbers(case) != case
 
 
+def _of_two(one: Node) -> str:
+    """Which extremum a node of a program of statements takes."""
+    found = one.word("function").removeprefix("tl.") if one.row == "call" else ""
+    return found[:3] if found[:3] in ("min", "max") else ""
+
+
+def _of_three(one: Node) -> tuple[Node, ...]:
+    """What comes into an extremum of an extremum of the same kind."""
+    inner = [part for part in one.parts if _of_two(one) and _of_two(part) == _of_two(one)]
+    return (*one.parts, *(part for found in inner for part in found.parts)) if inner else ()
+
+
+def _negated(one: Node) -> bool:
+    return (one.row == "cast" and any(map(_negated, one.parts))) or (one.row == "unary" and one.word("op") == "-")
+
+
+def _not_negated(case: Case) -> Case | None:
+    """The complement of the numbers, -x - 1, in place of every -x."""
+    return rewritten(case, lambda one: replace(one, words=one.words | {"op": "~"})
+                     if one.row == "unary" and _negated(one) else one)
+
+
 ISSUES = (
+    KnownIssue(
+        name="negation-lost-in-extremum-of-three", title="an extremum of three loses the negation of an operand",
+        upstream=("pytorch#190973", "triton#11032"), stage="ptxas", truth="defect", backends=("cuda",), entries=(),
+        where=(("language.*", "own"),), match=having(lambda one: any(map(_negated, _of_three(one)))),
+        relative=_not_negated, kinds=("value",)),
     KnownIssue(
         name="interpreter-minds-signalling-nans", stage="interpreter", truth="contract", backends=("interpreter",),
         where=(("language.*", "own"), ("language.*", PLAIN)),

@@ -8,8 +8,9 @@ from msgspec.structs import replace
 
 from tests.known.test_issues import entry
 from tridiff.fuzz.known import Attribution
+from tridiff.fuzz.known.extrema import ISSUES as EXTREMA
 from tridiff.fuzz.known.statements import ISSUES
-from tridiff.fuzz.records import Case, Content, Explicit, LaunchOptions, Outcome, Verdict
+from tridiff.fuzz.records import Case, Content, Explicit, LaunchOptions, Outcome, Signature, Verdict
 from tridiff.fuzz.registry import find
 from tridiff.fuzz.statements import cases
 from tridiff.fuzz.statements.answers import numpy_answer
@@ -113,3 +114,25 @@ def test_an_unpacked_number_is_known_and_unpacked_tensors_are_not() -> None:
     for first in (number(5), small):
         same_without("interpreter-unpacks-numbers", unpacked(first), 3)
     assert not KNOWN["interpreter-unpacks-numbers"].match(unpacked(name("x0")))
+
+
+@pytest.mark.parametrize(("outer", "inner", "op", "known"), [
+    ("tl.minimum", "min", "-", True), ("max", "tl.maximum", "-", True), ("min", "max", "-", False),
+    ("min", "min", "~", False)])
+def test_a_negation_lost_in_an_extremum_of_three_is_controlled_by_a_complement(outer: str, inner: str, op: str,
+                                                                               known: bool) -> None:
+    negated = Node(row="unary", words={"op": op}, parts=(name("x1"),))
+    made = Node(row="call", words={"function": inner}, parts=(name("x0"), negated))
+    made = Node(row="call", words={"function": outer}, parts=(made, name("x2")))
+    case = program(Node(row="assign", words={"name": "v0"}, parts=(made,)), of=("i32",) * 3, result="i32")
+    issue = next(one for one in EXTREMA if one.name == "negation-lost-in-extremum-of-three")
+    assert issue.match(case) == known
+    if known and issue.relative is not None:
+        relative = issue.relative(case)
+        assert relative is not None and find(case.target).draw.valid(relative) and not issue.match(relative)
+        signature = Signature(target=case.target, subject="own", verdict=Verdict.DISAGREE, kind="value", where="out0")
+        failure = Outcome(case_digest=case.digest, target=case.target, subject="own", backend="cuda",
+                          verdict=Verdict.DISAGREE, signature=signature)
+        right = replace(failure, verdict=Verdict.AGREE, signature=None)
+        assert Attribution(lambda _: right).issues(case, failure) == (issue.name,)
+        assert Attribution(lambda _: failure).issues(case, failure) == ()
