@@ -7,6 +7,7 @@ control is the same program with a near relative of the form (`relative`).
 """
 
 from collections.abc import Callable
+from functools import partial
 
 from msgspec.structs import replace
 
@@ -70,6 +71,16 @@ def _legal(case: Case) -> Case | None:
     return case if valid(case) else None
 
 
+_LOST = partial(_issues, stage="ptxas", upstream=("pytorch#190973", "triton#11032"),
+                title="an extremum of three loses the negation of an operand")
+_HALF_USED = partial(_issues, stage="ptxas", upstream=("triton#11581",),
+                     title="a packed sum of 16-bit integers of which half is used adds 0")
+_LIMITED = partial(_issues, stage="ptxas", title="-|x| of 64 bits is taken for less than every negative constant")
+_OF_FEW_BITS = partial(_issues, stage="llvm", title=(
+    "an integer of few bits that fp16 has no room for is widened as it is, not as infinity"))
+_MERGED = partial(_issues, stage="ptxas", behind="behind_a_folded_fp8",
+                  title="of two equal pairs of fp8 only the lower one is written")
+
 ISSUES = (
     *_issues(forms.OTHER, "masked-narrow-negative-other", "memory/value-c8ca17e52f", upstream=("triton#4597",),
              title="a negative `other` of a masked load of packed narrow integers is -1 in some lanes", stage="ttgir",
@@ -88,10 +99,8 @@ ISSUES = (
              title="a choice between 1.0 and -0.0 gives +0.0", stage="ptxas", predicted="choice_of_zero"),
     *_issues(forms.REMAINDER, "frem-of-halves-cast", "indexing/sigabrt-89561c16c7", stage="llvm", errors=("SIGABRT",),
              title="% of widened halves that becomes the other half ends the compiler"),
-    *_issues(forms.FOLDED_FP8, "fp8-pair-merged-with-a-stale-register", "scan/value-a9b5c5566c", stage="ptxas",
-             behind="behind_a_folded_fp8", title="of two equal pairs of fp8 only the lower one is written"),
-    *_issues(forms.CHOICE_AS_FP8, "fp8-pair-merged-with-a-stale-register", stage="ptxas", relative=_without_fp8,
-             behind="behind_a_folded_fp8", title="of two equal pairs of fp8 only the lower one is written"),
+    *_MERGED(forms.FOLDED_FP8, "fp8-pair-merged-with-a-stale-register", "scan/value-a9b5c5566c"),
+    *_MERGED(forms.CHOICE_AS_FP8, "fp8-pair-merged-with-a-stale-register", relative=_without_fp8),
     *_issues(forms.BITS_TIMES, "float-and-integer-products-joined", "random/value-e9cf99de9c", stage="ptxas",
              title="a product of integers that are bits of float products is taken for one of floats"),
     *_issues(forms.TRUTH_AS_HALF, "bits-of-a-truth-as-a-half", "pointwise/value-7dffa9578f", stage="ptxas",
@@ -101,19 +110,12 @@ ISSUES = (
     *_issues(forms.TRUTH_AS_FLOAT, "bits-of-a-truth-as-a-half", "scan/value-62171a52ae", stage="ptxas",
              predicted="float_converted",
              title="the bits of 1.0 and 0.0 of single and double precision are converted as the integers 1 and 0"),
-    *_issues(extremum_forms.EXTREMUM_OF_THREE, "negation-lost-in-extremum-of-three", "pointwise/value-56a78a9862",
-             stage="ptxas", upstream=("pytorch#190973", "triton#11032"), predicted="negation_lost",
-             title="an extremum of three loses the negation of an operand"),
-    *_issues(extremum_forms.EXTREMUM_OF_ROW, "negation-lost-in-extremum-of-three", stage="ptxas",
-             upstream=("pytorch#190973", "triton#11032"),
-             title="an extremum of three loses the negation of an operand"),
-    *_issues(index_forms.EXTREMUM_IN_INDEX, "negation-lost-in-extremum-of-three", stage="ptxas",
-             upstream=("pytorch#190973", "triton#11032"), predicted="negation_lost_in_index",
-             title="an extremum of three loses the negation of an operand"),
-    *_issues(forms.LIMIT, "limit-of-negated-abs", "pointwise/value-4264b32097", stage="ptxas", predicted="limit_taken",
-             title="-|x| of 64 bits is taken for less than every negative constant"),
-    *_issues(index_forms.LIMIT_IN_INDEX, "limit-of-negated-abs", stage="ptxas", predicted="limit_taken_in_index",
-             title="-|x| of 64 bits is taken for less than every negative constant"),
+    *_LOST(extremum_forms.EXTREMUM_OF_THREE, "negation-lost-in-extremum-of-three", "pointwise/value-56a78a9862",
+           predicted="negation_lost"),
+    *_LOST(extremum_forms.EXTREMUM_OF_ROW, "negation-lost-in-extremum-of-three"),
+    *_LOST(index_forms.EXTREMUM_IN_INDEX, "negation-lost-in-extremum-of-three", predicted="negation_lost_in_index"),
+    *_LIMITED(forms.LIMIT, "limit-of-negated-abs", "pointwise/value-4264b32097", predicted="limit_taken"),
+    *_LIMITED(index_forms.LIMIT_IN_INDEX, "limit-of-negated-abs", predicted="limit_taken_in_index"),
     *_issues(forms.BITS_AGAINST_ZERO, "comparison-of-cast-half", "mixed/sigabrt-eb31786672", stage="llvm",
              upstream=("llvm-project#198389",), errors=("SIGABRT",),
              title="a half that becomes the other half and is compared with 0 ends the compiler"),
@@ -128,11 +130,9 @@ ISSUES = (
     *_issues(number_forms.WIDENED_SIGN, "vectoriser-narrows-unsigned-of-signed", "pointwise/value-16fc4b2029",
              stage="llvm", predicted="sign_narrowed",
              title="what a signed number is as a wider unsigned one is converted from a narrower one"),
-    *_issues(number_forms.HALF_OF_FEW_BITS, "half-of-few-bits-not-infinite", "pointwise/inf-8a225eb9ca",
-             stage="llvm", predicted="not_infinite",
-             title="an integer of few bits that fp16 has no room for is widened as it is, not as infinity"),
-    *_issues(number_forms.MET_HALF, "half-of-few-bits-not-infinite", stage="llvm",
-             title="an integer of few bits that fp16 has no room for is widened as it is, not as infinity"),
+    *_OF_FEW_BITS(number_forms.HALF_OF_FEW_BITS, "half-of-few-bits-not-infinite", "pointwise/inf-8a225eb9ca",
+                  predicted="not_infinite"),
+    *_OF_FEW_BITS(number_forms.MET_HALF, "half-of-few-bits-not-infinite"),
     *_issues(number_forms.POWER_OF_HALFWORDS, "uniform-half-never-written", "pointwise/value-8943e2a99b", stage="ptxas",
              title="the last of four 16-bit integers is read from a uniform register that nothing writes"),
     *_issues(number_forms.NARROWED_OUTSIDE, "converted-half-compared-whole", "inductor.programs_scan/value-eb45ef0d67",
@@ -142,15 +142,10 @@ ISSUES = (
              title="relu of a packed extremum of 16-bit integers is left out"),
     *_issues(forms.FP8_EXPONENT, "fp8-pair-read-early", "mixed/value-8f34b2b733", stage="ptxas",
              title="a pair of fp8 whose bits are an exponent is read before it is written"),
-    *_issues(forms.HALF_OF_SUMS, "packed-sum-half-used", "scan/value-fec3dd5676", stage="ptxas",
-             upstream=("triton#11581",), relative=_without_known_sizes,
-             title="a packed sum of 16-bit integers of which half is used adds 0"),
-    *_issues(forms.SUM_USED_TWICE, "packed-sum-half-used", stage="ptxas", upstream=("triton#11581",),
-             predicted="constant_left_out",
-             title="a packed sum of 16-bit integers of which half is used adds 0"),
-    *_issues(index_forms.SUM_IN_INDEX, "packed-sum-half-used", "pointwise/value-5d67e5e56e", stage="ptxas",
-             upstream=("triton#11581",), predicted="constant_left_out_in_index",
-             title="a packed sum of 16-bit integers of which half is used adds 0"),
+    *_HALF_USED(forms.HALF_OF_SUMS, "packed-sum-half-used", "scan/value-fec3dd5676", relative=_without_known_sizes),
+    *_HALF_USED(forms.SUM_USED_TWICE, "packed-sum-half-used", predicted="constant_left_out"),
+    *_HALF_USED(index_forms.SUM_IN_INDEX, "packed-sum-half-used", "pointwise/value-5d67e5e56e",
+                predicted="constant_left_out_in_index"),
     *_issues(forms.PLACE_AS_TRUTH, "place-of-a-search-as-truth", "sort/value-3cf93dba58", stage="ptxas",
              behind="behind_a_searched_truth",
              title="whether a searched place is 0 comes into the logic behind it with a wrong table"),
