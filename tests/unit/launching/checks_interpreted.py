@@ -3,8 +3,11 @@
 from typing import Any
 from unittest.mock import patch
 
+from triton.language import standard
+
 from tests.unit.launching.test_scenes import case, play
 from tridiff.fuzz.launching.apart import ENDED
+from tridiff.fuzz.launching.lines import parts
 from tridiff.fuzz.versions import interpreter_module
 
 
@@ -43,6 +46,16 @@ def check_a_fault_of_the_interpreter_changes_an_answer() -> None:
     right = play(case("given", way="plain"))
     changed = {name for name in right if right[name] != wrong[name]}
     assert changed >= {"given int 9223372036854775808", "given bool True"}
+
+
+def check_the_least_of_a_line_is_told_from_its_largest() -> None:
+    """tl.topk of one element, in ascending order."""
+    part, place = next((part, number) for part, lines in parts().items() for number, line in enumerate(lines)
+                       if line == "r = tl.topk(f, 1, descending=False)")
+    right = list(play(case("values", part=part)).values())
+    with patch.object(standard, "min", standard.max):
+        wrong = list(play(case("values", part=part)).values())
+    assert right[place].startswith("refused") or right[place] != wrong[place]
 
 
 def check_descriptors_that_round_are_loaded_from() -> None:
