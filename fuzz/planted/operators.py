@@ -177,8 +177,10 @@ def other_default(place: Place, source: Source) -> Iterator[Replacement]:
 
 
 def flipped_flag(place: Place, source: Source) -> Iterator[Replacement]:
-    """`True` becomes `False` wherever it is passed, assigned or returned."""
-    if isinstance(place.node, ast.Constant) and isinstance(place.node.value, bool) and not _is_default(place):
+    """`True` becomes `False` wherever it is passed, assigned or returned; not which files a child inherits."""
+    inherits = isinstance(place.parent, ast.keyword) and place.parent.arg == "close_fds"
+    if isinstance(place.node, ast.Constant) and isinstance(place.node.value, bool) and not (
+            inherits or _is_default(place)):
         yield source.replace(place.node, str(not place.node.value))
 
 

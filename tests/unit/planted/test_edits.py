@@ -52,7 +52,7 @@ def changed(operator: str, body: str, arguments: str = "self, a, b") -> set[str]
     ("other_comparison", "return a < b", {"return a <= b"}),
     ("other_comparison", "return a is None", {"return a is not None"}),
     ("other_connective", "return a and b", {"return a or b"}),
-    ("flipped_flag", "return f(a, True)", {"return f(a, False)"}),
+    ("flipped_flag", "return f(a, True)", {"return f(a, False)"}), ("flipped_flag", "f(a, close_fds=False)", set()),
     ("other_arithmetic", "return a & b", {"return a | b"}),
     ("other_arithmetic", "return 'text %s' % a", set()),
     ("other_instruction", "self.create_udiv()\nreturn self.create_sdiv()",
