@@ -89,8 +89,8 @@ def judged(summary: Summary, entries: Iterable[CorpusEntry], *, state: Path, pol
         floor_missed=missed, entries_left_out=entries_left_out(
             summary.options, shards, corpus, tally.ran),
         reach=reach, not_checked_reasons=by_class(tally.reasons.items()),
-        left_out=summary.left_out, errors=summary.errors, interrupted=summary.interrupted, seed=summary.options.seed,
-        sweeps=sweeps)
+        left_out=summary.left_out | tally.blind(), errors=summary.errors, interrupted=summary.interrupted,
+        seed=summary.options.seed, sweeps=sweeps)
 
 
 def _code(found: CodeDifference, policy: Policy, *, same_release: bool) -> Iterable[tuple[str, str]]:

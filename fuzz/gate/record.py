@@ -196,7 +196,7 @@ class GateSummary(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fiel
     """Of each changed function, where both builds differ in few: the verdict cannot be `upgrade` if one never ran."""
     not_checked_reasons: dict[str, int] = {}
     left_out: dict[str, tuple[str, ...]] = {}
-    """What could not run at all, by reason."""
+    """What could not run at all, or where nothing is right in either build, by reason."""
     sweeps: SweepComparison | None = None
     """With `--sweep`."""
     errors: tuple[str, ...] = ()

@@ -6,8 +6,11 @@ from collections.abc import Iterable
 from tridiff.fuzz.backends import kind
 from tridiff.fuzz.gate.record import CodeDifference, KernelTime, Resource, TargetPairs
 from tridiff.fuzz.pair.log import PairLine
+from tridiff.fuzz.reasons import reason_class
 from tridiff.fuzz.records.pair import Numeric, Relation
 
+BLIND_FROM, BLIND_SHARE = 10, 0.8
+"""Pairs of a target on a backend, and the share of them that fails alike, from which nothing is seen there."""
 MOST_CELLS = 200
 """Names of lost or gained cells in a record."""
 
@@ -27,6 +30,7 @@ class Tally:
         self.ran: set[tuple[str, str]] = set()
         """Digests of cases, with kinds of backend."""
         self._reached: tuple[set[str], set[str]] = (set(), set())
+        self._alike: dict[tuple[str, str], collections.Counter[str]] = {}
         self._skipped: collections.Counter[tuple[str, str]] = collections.Counter()
         self._controls: collections.Counter[tuple[str, str]] = collections.Counter()
         self._targets: dict[tuple[str, str], collections.Counter[str]] = {}
@@ -51,6 +55,7 @@ class Tally:
         self._stages.update(line.code_changed)
         if line.relation is Relation.BOTH:
             self.both.add((line.target, line.kind, line.where))
+            self._alike.setdefault(key, collections.Counter())[reason_class(line.reason or line.kind)[:200]] += 1
         if line.relation is Relation.NOT_CHECKED:
             self.reasons[line.reason] += 1
         if line.relation is Relation.FLAKY:
@@ -82,6 +87,18 @@ class Tally:
                                  code_changed=self._code[target, backend], compared=self._compared[target, backend],
                                  not_launched=self._skipped[target, backend], control=self._controls[target, backend])
                      for (target, backend), found in sorted(self._targets.items()))
+
+    def blind(self) -> dict[str, tuple[str, ...]]:
+        """Targets and backends where hardly anything is right in either build, so that nothing is compared there, by
+        what both say most often."""
+        found: dict[str, list[str]] = {}
+        for (target, backend), reasons in sorted(self._alike.items()):
+            ran = self._targets[target, backend]
+            pairs = ran.total() - ran[Relation.NOT_CHECKED.value]
+            if pairs >= BLIND_FROM and reasons.total() >= BLIND_SHARE * pairs:
+                said = f"fails alike in both builds: {reasons.most_common(1)[0][0]}"
+                found.setdefault(said, []).append(f"{target} on {backend}")
+        return {said: tuple(names) for said, names in found.items()}
 
     def cells(self) -> dict[str, list[str]]:
         """Cells that only one build reached: "lost", the baseline, and "gained", the candidate."""

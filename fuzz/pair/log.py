@@ -91,7 +91,7 @@ def _line(pair: PairOutcome, number: int, cells: tuple[tuple[str, ...], tuple[st
         code = bool(before.code)
         resources = {name: (needed, after.resources[name]) for name, needed in before.resources.items()
                      if name in after.resources and after.resources[name] != needed}
-    told = pair.relation in (Relation.NOT_CHECKED, Relation.FLAKY)
+    told = pair.relation in (Relation.NOT_CHECKED, Relation.FLAKY, Relation.BOTH)
     return PairLine(
         number=number, digest=pair.case.digest, launched=pair.launched, control=pair.control, compiling=pair.compiling,
         cells=cells, target=pair.candidate.target, backend=pair.candidate.backend, relation=pair.relation,

@@ -84,6 +84,15 @@ def test_what_a_build_lacks_is_left_out_and_not_missed(tmp_path: Path) -> None:
     assert (found.verdict, found.floor_missed) == ("upgrade", ())
 
 
+@pytest.mark.parametrize(("alike", "same", "unchecked", "told"), [(8, 2, 5, True), (7, 3, 0, False), (9, 0, 9, False)])
+def test_where_hardly_anything_is_right_in_either_build_it_is_said_with_what_both_say(
+        tmp_path: Path, alike: int, same: int, unchecked: int, told: bool) -> None:
+    found = verdict(tmp_path, *[line(Relation.BOTH, kind="crash", reason="KeyError: 'cpu' at 0x7f")] * alike,
+                    *[line()] * same, *[line(Relation.NOT_CHECKED, reason="no gather")] * unchecked)
+    said = {"fails alike in both builds: KeyError: 'cpu' at n": ("triton.vector_add on compile:sm_90",)}
+    assert (found.verdict, found.left_out) == ("upgrade", said if told else {})
+
+
 def test_a_candidate_whose_workers_do_not_start_blocks_and_a_baseline_whose_do_not_proves_nothing(
         tmp_path: Path) -> None:
     told = "ValueError: numpy data itemsize (8 bits) exceeds 1 bit"
