@@ -85,7 +85,9 @@ def environment_of(build: str, interpreted: bool, watched: str = "") -> dict[str
         environment[VARIABLE] = watched
     environment.pop("TRITON_INTERPRET", None)
     if interpreted:
-        environment["TRITON_INTERPRET"] = "1"
+        # What is interpreted is the same on a machine with a GPU: torch.compile, which asks CUDA wherever there is one,
+        # would do so in a fork and below a cap of memory.
+        environment.update(TRITON_INTERPRET="1", CUDA_VISIBLE_DEVICES="")
     return environment
 
 

@@ -13,7 +13,7 @@ from tests.support.cases import addition
 from tridiff.fuzz.campaign import drivers
 from tridiff.fuzz.records import Verdict
 from tridiff.fuzz.workers.pool import Pool, PoolOptions
-from tridiff.fuzz.workers.preloaded import Preloaded, fork_zygote
+from tridiff.fuzz.workers.preloaded import Preloaded, environment_of, fork_zygote
 from tridiff.fuzz.workers.zygote import OF_INDUCTOR, OF_TORCH_COMPILE
 
 pytestmark = pytest.mark.own_zygote
@@ -48,6 +48,15 @@ def test_pools_share_one_process_that_has_imported_and_leave_nothing(preloaded: 
         assert parent_of(zygote) == parent_of(second) != os.getpid() and zygote != second
         assert one.execute(CASE, "own").verdict is other.execute(CASE, "own").verdict is Verdict.AGREE
     assert gone(zygote) and gone(second) and gone(worker)
+
+
+def test_what_is_interpreted_sees_no_gpu_and_what_is_launched_sees_those_of_the_machine(
+        preloaded: Preloaded, monkeypatch: pytest.MonkeyPatch) -> None:
+    with Pool(options(preloaded)) as pool:
+        for process in pool.processes():
+            assert b"\0CUDA_VISIBLE_DEVICES=\0" in Path(f"/proc/{process}/environ").read_bytes()
+    monkeypatch.setenv("CUDA_VISIBLE_DEVICES", "3")
+    assert environment_of("", False)["CUDA_VISIBLE_DEVICES"] == "3"
 
 
 def test_what_many_workers_would_import_is_imported_once_before_they_are_forked() -> None:
