@@ -19,6 +19,10 @@ from tridiff.fuzz.evaluate.table import means
 from tridiff.fuzz.evaluate.types import Type
 
 
+ZEROS, NANS = 1, 2
+"""What TTIR numbers as padding."""
+
+
 @dataclass(frozen=True)
 class Descriptor:
     """extents in elements, strides in bytes, outermost first. box: the block that is transferred."""
@@ -105,7 +109,8 @@ def made(machine: Any, operation: Operation, values: list[Any]) -> Any:
     size = operation.type.dtype.itemsize
     return Descriptor(
         base=int(values[0]), extents=tuple(int(one) & 0xFFFFFFFF for one in extents),
-        strides=tuple(int(one) * size for one in strides), box=operation.type, nan="nan" in operation.before)
+        strides=tuple(int(one) * size for one in strides), box=operation.type,
+        nan=operation.number("padding", ZEROS) == NANS)
 
 
 def _parts(machine: Any, operation: Operation, values: list[Any]) -> tuple[Descriptor, list[Any], list[Any]]:

@@ -253,6 +253,18 @@ def test_what_a_box_has_outside_of_its_array(start: int, extent: int, due: list[
     assert run(BOX.format(start=start, extent=extent), A, B).tolist() == due
 
 
+@pytest.mark.parametrize(("padding", "filled"), [("", 0.0), (" {padding = 1 : i32}", 0.0),
+                                               (" {padding = 2 : i32}", np.nan)])
+def test_a_box_is_filled_with_what_its_descriptor_says(padding: str, filled: float) -> None:
+    box = """%c1 = arith.constant 1 : i64
+    %n = arith.constant 2 : i32
+    %zero = arith.constant 0 : i32
+    %d = tt.make_tensor_descriptor %x, [%n], [%c1]PADDING : !tt.ptr<f32>, <4xf32>
+    %v = tt.descriptor_load %d[%zero] : !tt.tensordesc<4xf32> -> tensor<4xf32>""".replace("PADDING", padding)
+    found = run(box, np.arange(1, 5), B, given="f32", made="f32")
+    np.testing.assert_array_equal(found, np.array([1, 2, filled, filled], np.float32))
+
+
 REINTERPRETED = """#rows = #ttg.swizzled_shared<{{vec = 1, perPhase = 1, maxPhase = 1, order = [1, 0]}}>
 #columns = #ttg.swizzled_shared<{{vec = 1, perPhase = 1, maxPhase = 1, order = [0, 1]}}>
 #flat = #ttg.swizzled_shared<{{vec = 1, perPhase = 1, maxPhase = 1, order = [0]}}>
