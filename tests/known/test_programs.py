@@ -453,16 +453,22 @@ def test_conversions_that_are_joined_are_told_from_those_of_which_none_rounds(
     assert not known or (relative is not None and not issue.match(relative))
 
 
-@pytest.mark.parametrize(("function", "divisor"), [
-    ("int_true_div", num(5)), ("float_true_div", Real(value="-7.0")), ("float_true_div", Real(value="0.7"))])
+@pytest.mark.parametrize("divisors", [
+    (num(5),), (Real(value="-7.0"),), (Real(value="0.7"),), (num(5), Real(value="-7.0"))])
 def test_a_product_with_the_reciprocal_for_a_quotient_by_a_number_is_known_and_another_value_is_new(
-        function: Literal["int_true_div", "float_true_div"], divisor: Num | Real) -> None:
-    whole = Apply(function="mul", args=(X, num(33554433)))
-    dividend = whole if function == "int_true_div" else Apply(function="to_float", args=(whole,))
-    case = of_expression(Apply(function=function, args=(dividend, divisor)), "fp64", length=64)
+        divisors: tuple[Num | Real, ...]) -> None:
+    quotient = Apply(function="mul", args=(X, num(33554433)))
+    wrong = torch.arange(64, dtype=torch.float64) * 33554433
+    for divisor in divisors:
+        if isinstance(divisor, Num):
+            quotient = Apply(function="int_true_div", args=(quotient, divisor))
+        else:
+            dividend = quotient if len(divisors) > 1 else Apply(function="to_float", args=(quotient,))
+            quotient = Apply(function="float_true_div", args=(dividend, divisor))
+        wrong = wrong * (1 / float(divisor.value))
+    case = of_expression(quotient, "fp64", length=64)
     rehearsal = rehearse(case)
-    right, number = rehearsal.outputs()["out0"], float(divisor.value)
-    wrong = torch.arange(64, dtype=torch.float64) * 33554433 * (1 / number)
+    right = rehearsal.outputs()["out0"]
     assert not torch.equal(wrong, right) and torch.allclose(wrong, right, rtol=2.0**-51, atol=0)
     assert rehearsal.judged({"out0": wrong}, subject="inductor")[1] == ("quotient-by-a-number",)
     wrong[3] *= 1 + 2.0**-50

@@ -162,7 +162,7 @@ def _constant_left_out(analysis: Analysis, node: Index) -> Iterator[Changes]:
 
 
 def _quotients_by_numbers(expr: Expr) -> Iterator[tuple[Apply, float]]:
-    """(quotient in double precision, its divisor), where the divisor is a number and no power of two."""
+    """(quotient in double precision, its divisor), where that is a number and no power of two; dividends first."""
     if not isinstance(expr, Apply):
         return
     for one in expr.args:
@@ -182,7 +182,7 @@ def _quotient_by_number(analysis: Analysis, node: Index | Load | Store) -> Resul
     for one, divisor in _quotients_by_numbers(expr):
         power = copysign(2.0 ** round(log2(abs(divisor))), divisor)
         other = Num(value=int(power)) if isinstance(one.args[1], Num) else Real(value=str(power))
-        found[one] = replace(one, args=(one.args[0], other))
+        found[one] = replace(one, args=(_with(one.args[0], found), other))
     return with_expression(node, _with(expr, found)) if found else None
 
 
@@ -192,7 +192,8 @@ def _reciprocal(analysis: Analysis, node: Index | Load | Store) -> Iterator[Chan
     assert expr is not None
     found: dict[Expr, Expr] = {}
     for one, divisor in _quotients_by_numbers(expr):
-        dividend = one.args[0] if one.function == "float_true_div" else Apply(function="to_float", args=one.args[:1])
+        inner = _with(one.args[0], found)  # a quotient by another number
+        dividend = inner if one.function == "float_true_div" else Apply(function="to_float", args=(inner,))
         found[one] = Apply(function="mul", args=(dividend, Real(value=str(1 / divisor))))
     yield dict.fromkeys(equal(analysis, node), with_expression(node, _with(expr, found)))
 
