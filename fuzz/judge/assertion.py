@@ -5,7 +5,6 @@ from collections.abc import Iterator
 import torch
 from msgspec import UNSET
 
-from tridiff.fuzz.backends import kind
 from tridiff.fuzz.backends.launch import resolve
 from tridiff.fuzz.content.place import place
 from tridiff.fuzz.judge.check import Found, Trial
@@ -41,7 +40,6 @@ def asserting_code(trial: Trial) -> Iterator[Found]:
     it adds up a warp in one instruction, which asserts nothing. Asked of the last kernel; of its PTX where that is
     known, else of its TTGIR, where it is newly compiled."""
     judge = trial.target.judge
-    evaluated = kind(trial.backend) == "evaluated"
     wanted = resolve(judge.asserting)(trial.case) if judge.asserting else None
     report = trial.reports[-1] if trial.reports else None
     if wanted is None or report is None or not (report.ptx or report.ttgir):
@@ -50,7 +48,7 @@ def asserting_code(trial: Trial) -> Iterator[Found]:
     if wanted and found and _SUM_OF_A_WARP in report.ptx:
         yield Found(kind="assertion_lost", where="assertion",
                     reason=f"the PTX has {_SUM_OF_A_WARP} for additions that are to be checked")
-    elif found != wanted and not (evaluated and found):  # behind TTGIR, those that always hold are left out
+    elif found != wanted and (report.ptx or not found):  # behind TTGIR, those that always hold are left out
         yield Found(kind="assertion_lost" if wanted else "assertion_unasked", where="assertion",
                     reason=f"the {stage} has {'no' if wanted else 'an'} assertion, the contract wants "
                            f"{'one' if wanted else 'none'}")

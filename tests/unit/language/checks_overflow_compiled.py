@@ -37,6 +37,14 @@ def check_the_code_asserts_where_an_input_is_due_and_nowhere_else() -> None:
     assert found.keys() <= {Verdict.AGREE} and found[Verdict.AGREE] >= 12, found
 
 
+def check_what_always_holds_is_no_unasked_assertion_of_ttgir() -> None:
+    """Pitches and places are checked too; only the PTX, which a chip of AMD has none of, leaves these out."""
+    folds = [one for one in drawn(60, 6) if call_of(one).row == "overflow.fold"][:6]
+    executor = Executor(backend="compile:gfx942")
+    found = Counter(executor.execute(one, "own", backend="compile:gfx942")[0].verdict for one in folds)
+    assert len(folds) == 6 and found.keys() == {Verdict.AGREE}, found
+
+
 def check_lost_and_unasked_assertions_are_seen_in_the_code() -> None:
     for fault, kind in (("computed_wide", "assertion_lost"), ("checked_early", "assertion_unasked")):
         found = _compiled(f"own+fault:{fault}", 20)
