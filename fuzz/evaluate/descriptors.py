@@ -18,7 +18,6 @@ from tridiff.fuzz.evaluate.partitions import barrier
 from tridiff.fuzz.evaluate.table import means
 from tridiff.fuzz.evaluate.types import Type
 
-
 ZEROS, NANS = 1, 2
 """What TTIR numbers as padding."""
 

@@ -275,6 +275,27 @@ def _empty_search(analysis: Analysis, position: int, node: Node) -> Changes:
     return {position: node} if isinstance(node, Bucketize) and node.size == 0 else {}
 
 
+def _negative_divisor(analysis: Analysis, position: int, node: Node) -> Changes:
+    """The negated dividend by the absolute value: the same number, whatever a loop over several axes makes of one. A
+    sum where an operation divides a coordinate."""
+    if isinstance(node, Pointwise):
+        divisor = analysis.graph.nodes[node.args[-1]]
+        negative = isinstance(divisor, Constant) and divisor.dtype.startswith("i") and divisor.value.startswith("-")
+        return {position: replace(node, op="add")} if negative and node.op == "floor_divide" else {}
+    expr = expression(node)
+    plain = _with_positive_divisors(expr) if expr is not None else None
+    return {position: with_expression(node, plain)} if plain is not None and plain != expr else {}
+
+
+def _with_positive_divisors(expr: Expr) -> Expr:
+    if not isinstance(expr, Apply):
+        return expr
+    args = tuple(map(_with_positive_divisors, expr.args))
+    if expr.function in ("floordiv", "cleandiv") and isinstance(args[1], Num) and args[1].value < 0:
+        args = (Apply(function="neg", args=args[:1]), Num(value=-args[1].value))
+    return replace(expr, args=args)
+
+
 def _power_of_sizes(analysis: Analysis, position: int, node: Node) -> Changes:
     expr = expression(node)
     return {position: node} if expr is not None and "pow_by_natural" in functions(expr) else {}
@@ -393,6 +414,8 @@ ISSUES = (
         title="conversions of coordinates and what is computed behind them neither wrap nor round",
         entries=("inductor.programs_indexing/value-3a48591f58-beside",), match=keeps_coordinates,
         relative=with_tensors_of_coordinates, errors=("*Scalar * is out of range for type int32*",)),
+    _rewritten("divisors-of-nested-quotients-multiplied", _negative_divisor, "memory/value-742510e5e2",
+               title="floor(floor(x / a) / b) is floor(x / (a * b)), which it is for positive b only"),
     _rewritten("sizes-are-of-64-bits", _of_sizes, "pointwise/value-9aa033e008",
                title="an integer of sizes is of 64 bits, and so is what is computed of it and of a tensor of 32"),
     _rewritten("relu-of-narrow-integers", _swapped(("relu",), "abs", _is_narrow), "pointwise/value-f785b82283",

@@ -6,11 +6,13 @@ from tests.known.test_programs import told, wrong
 from tests.unit.graphs.graphs import X, apply, cast, constant, load, num, op, store, vector
 from tridiff.fuzz.known import Attribution, KnownIssue
 from tridiff.fuzz.known.programs import ISSUES
+from tridiff.fuzz.known.rehearse import rehearse
 from tridiff.fuzz.records import ArraySpec, Case, Content
 from tridiff.fuzz.registry import find
 from tridiff.kernels.codegen.graph import Index, Node, Sym
 
 BEYOND, = (one for one in ISSUES if one.name == "index-in-int32")
+MULTIPLIED, = (one for one in ISSUES if one.name == "divisors-of-nested-quotients-multiplied")
 EXACT, = (one for one in ISSUES if one.name == "coordinates-neither-wrap-nor-round")
 
 
@@ -80,3 +82,18 @@ def test_an_address_may_be_a_quotient_of_sizes_and_the_same_with_the_number_is_r
     quotient = apply("int_true_div", apply("mul", Sym(name="n0"), num(16777259)), num(7))
     issue, = (one for one in ISSUES if one.name == "quotient-of-sizes")
     is_that_or_new(issue, of(load("in0", apply("python_mod", apply("trunc_to_int", quotient), num(40)))))
+
+
+@pytest.mark.parametrize(("divisor", "known"), [(-2, True), (2, False)])
+@pytest.mark.parametrize("node", ["nested", "of an axis", "operation"])
+def test_a_quotient_by_a_negative_number_is_known_where_torch_multiplies_divisors(
+        node: str, divisor: int, known: bool) -> None:
+    inner = X if node == "of an axis" else apply("floordiv", X, num(3))
+    case = of(Index(expr=inner), constant(str(divisor), "i64"), op("floor_divide", 0, 1)) if node == "operation" else (
+        of(Index(expr=apply("floordiv", inner, num(divisor)))))
+    assert MULTIPLIED.match(case) is known
+    if known:
+        is_that_or_new(MULTIPLIED, case)
+    if known and node != "operation" and MULTIPLIED.relative is not None:
+        relative = MULTIPLIED.relative(case)
+        assert relative is not None and rehearse(relative).outputs()["out0"].equal(rehearse(case).outputs()["out0"])
