@@ -7,7 +7,7 @@ predicted as well.
 
 import dataclasses
 from collections.abc import Callable
-from math import copysign
+from math import copysign, prod
 
 import numpy as np
 from msgspec.structs import replace
@@ -61,6 +61,8 @@ from tridiff.oracles.dtypes import dtype as dtype_info
 _PREDICTED = "tridiff.fuzz.known.predictions.programs"
 _WHERE = (("inductor.programs_*", "inductor"),)
 _PLACES = ("argmin", "argmax")
+_MOST_POINTS = 1 << 12
+"""Points at which it is looked whether an expression is -0.0 everywhere."""
 _QUOTIENTS = ("int_true_div", "float_true_div")
 
 
@@ -183,9 +185,13 @@ def _is_minus_zero(text: str, dtype: str) -> bool:
 
 
 def _without_minus_zero(analysis: Analysis, expr: Expr) -> Expr:
-    if analysis.facts.of(expr).kind == "real" and symbols(expr) <= analysis.sizes.keys():
-        value = points.evaluate(expr, {name: np.asarray(size) for name, size in analysis.sizes.items()})
-        if value == 0 and np.signbit(value):
+    axes = [name for name in analysis.axes if name in symbols(expr)]
+    lengths = [analysis.axes[name] for name in axes]
+    if (analysis.facts.of(expr).kind == "real" and symbols(expr) <= {*analysis.sizes, *axes}
+            and prod(lengths) <= _MOST_POINTS):
+        places = dict(zip(axes, np.indices(lengths, sparse=True), strict=True))
+        value = points.evaluate(expr, {**{name: np.asarray(size) for name, size in analysis.sizes.items()}, **places})
+        if np.all((value == 0) & np.signbit(value)):
             return Apply(function="to_float", args=(Num(value=0),))
     if not isinstance(expr, Apply):
         return expr

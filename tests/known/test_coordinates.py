@@ -9,9 +9,10 @@ from tridiff.fuzz.known.programs import ISSUES
 from tridiff.fuzz.known.rehearse import rehearse
 from tridiff.fuzz.records import ArraySpec, Case, Content
 from tridiff.fuzz.registry import find
-from tridiff.kernels.codegen.graph import Index, Node, Sym
+from tridiff.kernels.codegen.graph import Index, Node, Real, Sym
 
 BEYOND, = (one for one in ISSUES if one.name == "index-in-int32")
+LOST, = (one for one in ISSUES if one.name == "constants-lose-the-sign-of-zero")
 MULTIPLIED, = (one for one in ISSUES if one.name == "divisors-of-nested-quotients-multiplied")
 EXACT, = (one for one in ISSUES if one.name == "coordinates-neither-wrap-nor-round")
 
@@ -97,3 +98,14 @@ def test_a_quotient_by_a_negative_number_is_known_where_torch_multiplies_divisor
     if known and node != "operation" and MULTIPLIED.relative is not None:
         relative = MULTIPLIED.relative(case)
         assert relative is not None and rehearse(relative).outputs()["out0"].equal(rehearse(case).outputs()["out0"])
+
+
+@pytest.mark.parametrize(("modulus", "divisor", "known"), [(1, "-7.0", True), (1, "7.0", False), (2, "-7.0", False)])
+def test_a_minus_zero_that_an_expression_of_coordinates_is_everywhere_is_lost(
+        modulus: int, divisor: str, known: bool) -> None:
+    """SymPy makes 0 of it, in which no zero has a sign."""
+    zero = apply("to_float", apply("mul", apply("python_mod", X, num(modulus)), num(5)))
+    case = of(Index(expr=apply("float_true_div", zero, Real(value=divisor)), dtype="fp64"), out="fp64")
+    assert LOST.match(case) is known
+    if known:
+        is_that_or_new(LOST, case)
