@@ -263,7 +263,7 @@ class _Writer:
         if dtypes[0] in _WHOLE and op in DIVISIONS:
             return f"torch.where({names[1]} == 0, 0, {_divided(op, *names)})"
         if op in SHIFTS:
-            return _shifted(op, *names, width=int(dtypes[0][1:]))
+            return _shifted(op, *names, dtype=dtypes[0])
         if op == "where" and dtypes[1] in FP8:
             return (f"torch.where({names[0]}, {names[1]}.to(torch.float32), {names[2]}.to(torch.float32))"
                     f".to(torch.{TORCH_NAMES[dtypes[1]]})")
@@ -402,9 +402,11 @@ def _divided(op: str, a: str, b: str) -> str:
     return TEMPLATES[op].format(a, f"torch.where({b} == 0, 1, {b})")
 
 
-def _shifted(op: str, x: str, amount: str, *, width: int) -> str:
-    """A shift whose amounts are all in range; beyond it nothing is left but the fill."""
+def _shifted(op: str, x: str, amount: str, *, dtype: str) -> str:
+    """A shift whose amounts are all in range; beyond it nothing is left but the fill: of the sign, or of zeros."""
+    width = int(dtype[1:])
     inside = f"({amount} >= 0) & ({amount} < {width})"
-    if op == "left_shift":
-        return f"torch.where({inside}, {x} << torch.where({inside}, {amount}, 0), 0)"
+    if op == "left_shift" or dtype[0] == "u":
+        sign = "<<" if op == "left_shift" else ">>"
+        return f"torch.where({inside}, {x} {sign} torch.where({inside}, {amount}, 0), 0)"
     return f"{x} >> torch.where({inside}, {amount}, {width - 1})"

@@ -83,6 +83,14 @@ def test_the_product_of_a_product_and_sum_is_not_rounded_to_a_half() -> None:
     assert compute(*(torch.tensor([one], dtype=torch.float16) for one in (49, 42, 0)))[0].tolist() == [2444]
 
 
+@pytest.mark.parametrize(("dtype", "values", "fill"), [("u8", [255, 128, 4, 255], 0), ("i8", [-1, -128, 4, -1], -1)])
+def test_a_shift_beyond_the_width_leaves_zeros_of_an_unsigned_number(dtype: str, values: list[int], fill: int) -> None:
+    of = torch.uint8 if dtype == "u8" else torch.int8
+    compute = generated(torch_program(pointwise("right_shift", dtype, dtype, arity=2)).text, name="shifted").compute
+    found = compute(torch.tensor(values, dtype=of), torch.tensor([8, 7, 1, 100], dtype=of), torch.zeros(4, dtype=of))
+    assert found[0].tolist() == [fill, values[1] >> 7, 2, fill]
+
+
 def test_constants_are_rounded_to_their_type_and_whole_ones_stay_whole() -> None:
     assert [number_text(*one) for one in (("0", "fp32"), ("0.0", "fp32"), ("-0.0", "fp64"), ("0.1", "fp16"),
                                           ("inf", "fp32"), ("1e9", "fp16"), ("true", "i1"), ("-128", "i8"))] == [
