@@ -61,8 +61,7 @@ from tridiff.oracles.dtypes import dtype as dtype_info
 _PREDICTED = "tridiff.fuzz.known.predictions.programs"
 _WHERE = (("inductor.programs_*", "inductor"),)
 _PLACES = ("argmin", "argmax")
-_MOST_POINTS = 1 << 12
-"""Points at which it is looked whether an expression is -0.0 everywhere."""
+_MOST_POINTS = 1 << 12  # at which it is looked whether an expression is -0.0 everywhere
 _QUOTIENTS = ("int_true_div", "float_true_div")
 
 
@@ -174,6 +173,9 @@ def _minus_zero(analysis: Analysis, position: int, node: Node) -> Changes:
     if isinstance(node, Load | Masked):
         masked = node.mask is not None and _is_minus_zero(node.other, analysis.dtype(position))
         return {position: replace(node, other="0.0")} if masked else {}
+    if isinstance(node, Pointwise) and node.op == "truediv":  # the product with 1 / -inf
+        by = analysis.graph.nodes[node.args[1]]
+        return {position: replace(node, op="add")} if isinstance(by, Constant) and by.value == "-inf" else {}
     if not isinstance(node, Index):
         return {}
     without = _without_minus_zero(analysis, node.expr)
@@ -423,6 +425,7 @@ ISSUES = (
     _rewritten("divisors-of-nested-quotients-multiplied", _negative_divisor, "memory/value-742510e5e2",
                title="floor(floor(x / a) / b) is floor(x / (a * b)), which it is for positive b only"),
     _rewritten("sizes-are-of-64-bits", _of_sizes, "pointwise/value-9aa033e008",
+               errors=("*Cannot bitcast data-type of size*",),
                title="an integer of sizes is of 64 bits, and so is what is computed of it and of a tensor of 32"),
     _rewritten("relu-of-narrow-integers", _swapped(("relu",), "abs", _is_narrow), "pointwise/value-f785b82283",
                title="relu of narrow integers is int32, and so is what is computed of it",

@@ -109,3 +109,18 @@ def test_a_minus_zero_that_an_expression_of_coordinates_is_everywhere_is_lost(
     assert LOST.match(case) is known
     if known:
         is_that_or_new(LOST, case)
+
+
+@pytest.mark.parametrize(("divisor", "known"), [("-inf", True), ("inf", False), ("-2.0", False)])
+def test_a_quotient_by_minus_infinity_is_a_product_with_a_minus_zero_that_is_lost(divisor: str, known: bool) -> None:
+    case = of(load("in0"), cast(0, "fp32"), constant(divisor, "fp32"), op("truediv", 1, 2), out="fp32")
+    assert LOST.match(case) is known
+    if known:
+        is_that_or_new(LOST, case)
+
+
+def test_bits_of_what_is_computed_of_a_size_do_not_compile() -> None:
+    kind = "Cannot bitcast data-type of size N to data-type of size N"
+    of_size = Index(expr=apply("python_mod", Sym(name="n0"), num(97)), dtype="i32")
+    case = of(of_size, Index(expr=X, dtype="i32"), op("add", 0, 1), cast(2, "fp32", bitcast=True), out="fp32")
+    assert told(case, kind, relatives_fail=False) == ("sizes-are-of-64-bits",) and told(case, kind) == ()
