@@ -14,6 +14,7 @@ from msgspec.structs import replace
 
 from tridiff.fuzz.kinds.graphs.coverage import functions
 from tridiff.fuzz.known.coordinates import cell_of_a_sum, keeps_coordinates, with_tensors_of_coordinates
+from tridiff.fuzz.known.graphs.form import Form as GraphForm
 from tridiff.fuzz.known.graphs.forms import SINGLE
 from tridiff.fuzz.known.graphs.index_forms import QUOTIENT_BY_NUMBER
 from tridiff.fuzz.known.graphs.nodes import below
@@ -187,9 +188,10 @@ def _is_minus_zero(text: str, dtype: str) -> bool:
 
 
 def _without_minus_zero(analysis: Analysis, expr: Expr) -> Expr:
-    axes = [name for name in analysis.axes if name in symbols(expr)]
+    names = symbols(expr)
+    axes = [name for name in analysis.axes if name in names]
     lengths = [analysis.axes[name] for name in axes]
-    if (analysis.facts.of(expr).kind == "real" and symbols(expr) <= {*analysis.sizes, *axes}
+    if (analysis.facts.of(expr).kind == "real" and names <= {*analysis.sizes, *axes}
             and prod(lengths) <= _MOST_POINTS):
         places = dict(zip(axes, np.indices(lengths, sparse=True), strict=True))
         value = points.evaluate(expr, {**{name: np.asarray(size) for name, size in analysis.sizes.items()}, **places})
@@ -368,25 +370,22 @@ def _is_double(dtype: str) -> bool:
     return dtype == "fp64"
 
 
-_PREDICTED_JOINED = KnownIssue(
-    name="conversions-joined", title="of two conversions to floats torch 2.11 makes one, which does not round twice",
-    upstream=("pytorch#176565",), stage="inductor", truth="defect", where=_WHERE, match=JOINED_CONVERSIONS.has,
-    entries=("inductor.programs_pointwise/value-f785b82283-beside",), instead=JOINED_CONVERSIONS.without,
-    explains="tridiff.fuzz.known.predictions.graphs:conversion_left_out")
+def _predicted(name: str, form: GraphForm, entry: str, *, title: str, truth: Truth, explains: str,
+               upstream: tuple[str, ...] = ()) -> tuple[KnownIssue, KnownIssue]:
+    """What is predicted for every element, and, where it spreads to others, controlled."""
+    alone = KnownIssue(
+        name=name, title=title, upstream=upstream, stage="inductor", truth=truth, where=_WHERE, match=form.has,
+        entries=(f"inductor.programs_{entry}",), instead=form.without,
+        explains=f"tridiff.fuzz.known.predictions.graphs:{explains}")
+    return alone, dataclasses.replace(alone, match=form.spreads, entries=(), explains="", relative=form.without)
 
-_PREDICTED_RECIPROCAL = KnownIssue(
-    name="quotient-by-a-number", title="a quotient by a number is a product with its reciprocal", stage="inductor",
-    truth="accuracy", where=_WHERE, match=QUOTIENT_BY_NUMBER.has, instead=QUOTIENT_BY_NUMBER.without,
-    entries=("inductor.programs_indexing/value-2ee3f0a463",),
-    explains="tridiff.fuzz.known.predictions.graphs:reciprocal_taken")
 
 ISSUES = (
-    _PREDICTED_JOINED,
-    dataclasses.replace(_PREDICTED_JOINED, match=JOINED_CONVERSIONS.spreads, entries=(), explains="",
-                        relative=JOINED_CONVERSIONS.without),
-    _PREDICTED_RECIPROCAL,
-    dataclasses.replace(_PREDICTED_RECIPROCAL, match=QUOTIENT_BY_NUMBER.spreads, entries=(), explains="",
-                        relative=QUOTIENT_BY_NUMBER.without),
+    *_predicted("conversions-joined", JOINED_CONVERSIONS, "pointwise/value-f785b82283-beside", truth="defect",
+                upstream=("pytorch#176565",), explains="conversion_left_out",
+                title="of two conversions to floats torch 2.11 makes one, which does not round twice"),
+    *_predicted("quotient-by-a-number", QUOTIENT_BY_NUMBER, "indexing/value-2ee3f0a463", truth="accuracy",
+                explains="reciprocal_taken", title="a quotient by a number is a product with its reciprocal"),
     _rewritten("float-floor-divide", _swapped(("floor_divide",), "add"), "mixed/value-ee38be2017",
                upstream=("pytorch#197895", "pytorch#188048"), title="floor(a / b) rounds the quotient first"),
     _erring("index-of-an-extremum-as-a-float", has(_folds_an_index), "reduction/loop-carried-variable--t-9812ae584a",

@@ -34,7 +34,6 @@ from tridiff.oracles.dtypes import dtype as dtype_info
 
 ABSOLUTE = ("abs", "abs_tl", "abs_libdevice")
 ORDERS = ("lt", "le", "gt", "ge")
-COMPARISONS = (*ORDERS, "eq", "ne")
 EXTREMA = ("minimum", "minimum_tl", "minimum_nan_tl", "maximum", "maximum_tl", "maximum_nan_tl")
 DIVISIONS = ("floor_divide", "trunc_divide", "remainder", "fmod", "floordiv_operator", "mod_operator")
 NEGATIONS = ("neg", "neg_operator", "sub", "mul")

@@ -6,8 +6,9 @@ from collections.abc import Iterator
 
 from msgspec.structs import replace
 
+from tridiff.fuzz.kinds.graphs.operations import COMPARISONS
 from tridiff.fuzz.known.graphs.form import Changes, Form, Result
-from tridiff.fuzz.known.graphs.nodes import COMPARISONS, conversion, equal, text
+from tridiff.fuzz.known.graphs.nodes import conversion, equal, text
 from tridiff.kernels.codegen.domains import Analysis
 from tridiff.kernels.codegen.graph import Cast, Constant, Index, Masked, Pointwise, Store
 from tridiff.kernels.pointwise.record import FLOATS, HALVES
