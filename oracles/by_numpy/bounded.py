@@ -232,7 +232,7 @@ def _saturated(x: Real, by_single: Array | float) -> Real:
     inside = np.where(np.isnan(x.value), x.value, np.clip(x.value, -limit, limit))
     found = settle(name, inside, np.where(np.isfinite(x.value), x.error, 0.0), rounds=True)
     error = np.where(found.error == 0, 0.0, np.where(np.isinf(x.error), np.inf, x.error + by_single
-                                                          + 0.5 * spacing(inside, name)))
+                                                          + 0.5 * spacing(np.minimum(size + x.error, limit), name)))
     if x.dtype == "fp64":
         twice = (error == 0) & np.isfinite(inside) & (found.value != nearest(inside, name))
         error = np.where(twice, spacing(inside, name), error)

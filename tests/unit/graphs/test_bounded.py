@@ -137,6 +137,17 @@ def test_conversions_round_to_nearest_even(name: str) -> None:
     assert np.array_equal(found.value[certain], got[certain], equal_nan=True)
 
 
+@each("name", ["fp8e4nv", "fp8e5", "bf16", "fp16"])
+def test_ends_of_a_bound_lie_within_it_once_they_are_rounded(name: str) -> None:
+    # 2^32 % (1/256 - 1) is 1/256, and -254 where the quotient is rounded, of which fp8e4nv makes -256.
+    x = np.concatenate([[2.0**-8], RNG.uniform(-30, 30, 200)])
+    error = np.concatenate([[2.0**-8 + 254], RNG.uniform(0, 300, 200)])
+    found = cast_real(Real("fp32", x, error), name)
+    for end in (x - error, x + error):
+        assert within(found, torch.from_numpy(end).to(torch_dtype(name)).to(torch.float64).numpy()).all()
+    assert not within(found, x + error + 40).any(), "the bound is no licence"
+
+
 @each("name, tie, below, above", [
     ("fp8e5", 26.0, 24.0, 28.0), ("fp8e4nv", -25.0, -24.0, -26.0), ("bf16", 257.0, 256.0, 258.0)])
 def test_doubles_near_a_tie_may_round_twice(name: str, tie: float, below: float, above: float) -> None:
