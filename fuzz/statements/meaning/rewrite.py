@@ -16,11 +16,21 @@ AS_PYTHON = "<kernel as Python>"
 
 _VARIANT = "_variant"
 """The name in a function for the types and numbers that it is called with."""
+_RETURNED = "_returned"
+"""The name in a function for what it returned already, while what stands behind a return is looked at."""
 
 
 def _call(name: str, *args: ast.expr) -> ast.Call:
     return ast.Call(func=ast.Attribute(value=ast.Name(id="_run", ctx=ast.Load()), attr=name, ctx=ast.Load()),
                     args=list(args), keywords=[])
+
+
+def _name(name: str) -> ast.Name:
+    return ast.Name(id=name, ctx=ast.Load())
+
+
+def _assign(name: str, value: ast.expr) -> ast.Assign:
+    return ast.Assign(targets=[ast.Name(id=name, ctx=ast.Store())], value=value)
 
 
 def _later(body: ast.expr) -> ast.Lambda:
@@ -42,6 +52,9 @@ class Rewriter(ast.NodeTransformer):
 
     def __init__(self) -> None:
         self.function, self.depth, self.pending = "", 0, set[str]()
+        self.conditions: list[str] | None = []
+        """Names for the conditions of the branches that one stands in, None in a loop."""
+        self.number = 0
 
     def visit_Import(self, node: ast.Import) -> None:
         return None
@@ -58,36 +71,50 @@ class Rewriter(ast.NodeTransformer):
         if any(isinstance(one, ast.Attribute) and one.attr == "constexpr_function" for one in node.decorator_list):
             return node  # Python of its own
         self.function, self.depth, self.pending = node.name, 0, set()
+        self.conditions, self.number = [], 0
         self._visit_all(node)
+        if any(isinstance(one, ast.Name) and one.id == _RETURNED for one in ast.walk(node)):
+            node.body.insert(0, _assign(_RETURNED, ast.List(elts=[], ctx=ast.Load())))
+            node.body.append(ast.Return(_call("first", _name(_RETURNED), ast.Constant(None))))
         if node.name != KERNEL:
             names = [one.arg for one in (*node.args.posonlyargs, *node.args.args, *node.args.kwonlyargs)]
-            given = ast.Dict(keys=[ast.Constant(one) for one in names],
-                             values=[ast.Name(id=one, ctx=ast.Load()) for one in names])
-            variant = ast.Name(id=_VARIANT, ctx=ast.Store())
-            node.body.insert(0, ast.Assign(targets=[variant], value=_call("entered", ast.Constant(node.name), given)))
+            given = ast.Dict(keys=[ast.Constant(one) for one in names], values=[_name(one) for one in names])
+            node.body.insert(0, _assign(_VARIANT, _call("entered", ast.Constant(node.name), given)))
         return node
 
-    def visit_Return(self, node: ast.Return) -> ast.Return:
+    def visit_Return(self, node: ast.Return) -> ast.stmt:
+        """What stands behind a return in branches that are taken for sure is compiled like the rest."""
         self._visit_all(node)
+        value = node.value or ast.Constant(None)
         if node.value is not None and self.function != KERNEL:
-            variant = ast.Name(id=_VARIANT, ctx=ast.Load())
-            node.value = _call("returned", node.value, ast.Constant(self.function), variant)
-        return node
+            value = _call("returned", value, ast.Constant(self.function), _name(_VARIANT))
+        node.value = _call("first", _name(_RETURNED), value)
+        if not self.conditions:
+            return node
+        leaves = _call("leaves", *map(_name, self.conditions))
+        return ast.copy_location(ast.If(test=leaves, body=[node], orelse=[ast.Expr(node.value)]), node)
 
     def _visit_all(self, node: ast.AST) -> None:
         self.generic_visit(node)
 
-    def _nested(self, node: ast.AST) -> ast.AST:
-        self.depth += 1
+    def _nested(self, node: ast.AST, condition: str = "") -> ast.AST:
+        """condition: the name for that of a branch, "" for a loop."""
+        outside, self.depth = self.conditions, self.depth + 1
+        self.conditions = [*outside, condition] if condition and outside is not None else None
         self._visit_all(node)
-        self.depth -= 1
+        self.conditions, self.depth = outside, self.depth - 1
         return node
 
     def visit_For(self, node: ast.For) -> ast.AST:
         return self._nested(node)
 
-    def visit_If(self, node: ast.If) -> ast.AST:
-        return self._nested(node)
+    def visit_If(self, node: ast.If) -> list[ast.stmt]:
+        self.number += 1
+        condition = f"_condition_{self.number}"
+        self._nested(node, condition)
+        found = ast.copy_location(_assign(condition, node.test), node)
+        node.test = _name(condition)
+        return [found, node]
 
     def visit_While(self, node: ast.While) -> ast.AST:
         self._nested(node)

@@ -188,7 +188,7 @@ def test_assertions_that_are_drawn_hold_for_every_number() -> None:
 
 
 def test_a_function_returns_one_type_wherever_it_returns() -> None:
-    """The front end refuses others, for the types of a call; a condition that is known leaves one of the returns."""
+    """The front end refuses others, for the types of a call, and goes on behind a return that is taken for sure."""
     function = "def f(a, n):\n    if a > {0}:\n        return {1}\n    return {2}\n\n"
 
     def refused(condition: str, early: str, late: str, call: str = "f(x, 3)") -> str:
@@ -203,6 +203,14 @@ def test_a_function_returns_one_type_wherever_it_returns() -> None:
     assert "several types" in refused("0", "(a, a)", "(a, a.to(tl.int8))")
     assert not refused("0", "a + 1", "a // 2") and not refused("0", "1", "-1") and not refused("0", "1", "a")
     assert not refused("0", "a * 1", "a", "f(x, 3) + f(x.to(tl.int64), 3)")
+    function = "def f(a, n):\n    if n > 0:\n        if n > {0}:\n            return {1}\n    return {2}\n\n"
+    assert "several types" in refused("1", "a.to(tl.int16)", "a") and "NoneType" in refused("1", "a", "a + None")
+    assert not refused("3", "a.to(tl.int16)", "a") and not refused("1", "a", "a // 2", "f(x, 3) + f(x, 2)")
+    # Of branches that are apart only one is there.
+    function = "def f(a, n):\n    if n > {0}:\n        return {1}\n    else:\n        return {2}\n\n"
+    assert not refused("0", "a", "a.to(tl.int16)")
+    function = "def f(a, n):\n    if a > {0}:\n        b = a.to(tl.int8)\n        return {1}\n    return {2}\n\n"
+    assert not refused("n", "a", "a // 2") and "UnboundLocalError" in refused("n", "a", "a + b")
 
 
 @pytest.mark.parametrize("extremum", ["tl.minimum(x, -x)", "max(-x, x)", "max(x * -1.0, 0)", "min(0.0, -x)",
