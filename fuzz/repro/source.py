@@ -169,22 +169,25 @@ class _Collector:
             self.constants[name] = f"{name} = tl.constexpr({ast.unparse(self.expression(thing.value))})"
         elif isinstance(thing, bool | int | float | str):
             self.constants[name] = f"{name} = {ast.unparse(self.expression(thing))}"
-        elif getattr(thing, "__module__", "").partition(".")[0] in _LIBRARIES:
-            self.imports[name] = f"from {thing.__module__} import {thing.__name__} as {name}"
-        elif isinstance(thing, type) and thing.__module__.startswith("generated."):
-            self._take_class(name, scope)
+        elif getattr(thing, "__module__", "").partition(".")[0] in (*_LIBRARIES, "typing"):
+            alias = "" if name == thing.__name__ else f" as {name}"
+            self.imports[name] = f"from {thing.__module__} import {thing.__name__}{alias}"
+        elif type(thing).__name__ == "ConstexprFunction" or (
+                isinstance(thing, type) and thing.__module__.startswith("generated.")):
+            self._take_definition(name, scope)
         elif not isinstance(thing, type | types.BuiltinFunctionType):
             raise TridiffError(f"the global {name!r} of a kernel cannot be written into a script",
                                fix="give the target a script form in fuzz/repro/forms.py")
         return ast.Name(name, ast.Load())
 
 
-    def _take_class(self, name: str, scope: Mapping[str, Any]) -> None:
-        """An aggregate, as its module writes it, with what its methods and decorators name."""
+    def _take_definition(self, name: str, scope: Mapping[str, Any]) -> None:
+        """An aggregate or a function of constants, as its module writes it, with what it and its decorators name."""
         if name in self.constants:
             return
         text = "".join(linecache.getlines(scope["__file__"]))
-        node = next(one for one in ast.parse(text).body if isinstance(one, ast.ClassDef) and one.name == name)
+        node = next(one for one in ast.parse(text).body
+                    if isinstance(one, ast.ClassDef | ast.FunctionDef) and one.name == name)
         self.constants[name] = ""  # holds the place against recursion
         bound = {one.arg for one in ast.walk(node) if isinstance(one, ast.arg)}
         for used in dict.fromkeys(loaded(node)):
@@ -321,9 +324,9 @@ def _drop_unused(program: Program) -> None:
 
 
 def _defined(text: str) -> str:
-    """The name that a constant's or a class's text defines."""
+    """The name that the text of a constant, a class or a function of constants defines."""
     (node,) = ast.parse(text).body
-    return node.name if isinstance(node, ast.ClassDef) else text.partition(" = ")[0]
+    return node.name if isinstance(node, ast.ClassDef | ast.FunctionDef) else text.partition(" = ")[0]
 
 
 def joined(programs: list[Program]) -> tuple[Program, list[str]]:

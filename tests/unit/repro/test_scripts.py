@@ -29,6 +29,8 @@ from tridiff.fuzz.repro import script as scripts
 from tridiff.fuzz.repro.build import build
 from tridiff.fuzz.repro.request import Candidate, Candidates, Recorded, Request
 from tridiff.fuzz.repro.script import MAX_LINES, Run, default_backend, run, script
+from tridiff.fuzz.statements.cases import script_of
+from tridiff.fuzz.statements.draft import node, variable
 from tridiff.fuzz.target import Limits
 from tridiff.kernels.codegen.graph import Buffer, Graph, Schedule
 
@@ -48,11 +50,11 @@ def texts(asked: Request) -> tuple[str, ...]:
 def imported(text: str) -> set[str]:
     """Packages that a script imports."""
     names = set()
-    for node in ast.walk(ast.parse(text)):
-        if isinstance(node, ast.Import):
-            names |= {one.name.partition(".")[0] for one in node.names}
-        elif isinstance(node, ast.ImportFrom):
-            names.add((node.module or "").partition(".")[0])
+    for one in ast.walk(ast.parse(text)):
+        if isinstance(one, ast.Import):
+            names |= {name.name.partition(".")[0] for name in one.names}
+        elif isinstance(one, ast.ImportFrom):
+            names.add((one.module or "").partition(".")[0])
     return names
 
 
@@ -363,6 +365,20 @@ def test_a_class_of_the_kernels_module_is_written_with_what_it_names() -> None:
     *_, text = texts(Request(title="a title", note="a note", case=case, subject="own", backend="compile:sm_90",
                              failure=Verdict.CRASH, failure_kind="'Both' object has no attribute 'total'"))
     assert text.index("class Both:") < text.index("Both(x0, x0).total()") and "def helper" not in text
+    assert run(text).answer == "OK"
+
+
+@pytest.mark.parametrize("idiom, defined, used", [
+    ("constexpr_function_keyword", "@triton.constexpr_function\ndef doubled(", "doubled(plus=1, n=2)"),
+    ("point", "from typing import NamedTuple", "class Point(NamedTuple):")])
+def test_what_the_kernels_module_defines_for_it_is_written(idiom: str, defined: str, used: str) -> None:
+    case = Corpus(REPOSITORY / "corpus").load(
+        REPOSITORY / "corpus/language.functions/attributeerror---both--o-6379ed8ce0.json").case
+    body = (node("assign", node("idiom", *[variable("x0")] * (1 + (idiom == "point")), name=idiom), name="v1"),)
+    case = replace(case, program=replace(script_of(case), functions=(), body=body))
+    *_, text = texts(Request(title="a title", note="a note", case=case, subject="own", backend="interpreter",
+                             failure=Verdict.DISAGREE, failure_kind="value"))
+    assert text.index(defined) < text.index(used)
     assert run(text).answer == "OK"
 
 
