@@ -16,7 +16,7 @@ _DEEPEST = 2
 _NO_DEEPER = _DEEPEST + 1
 NOT_EVALUATED = "not evaluated: "
 """How the reason begins why the evaluator gives no values of a kernel that compiles."""
-_OF_NO_VALUE = ("another_type", "another_shape", "TypeError:", "AttributeError:")
+_OF_NO_VALUE = ("another_type", "another_shape", "TypeError:", "AttributeError:", "BlockTruthValue")
 """How kinds of failure begin that are seen before any value is, or that Python raises whatever the values are."""
 Execute = Callable[[Case], Outcome]
 """Runs a case on the subject and backend of the failure in question; TridiffError if it cannot be run."""

@@ -151,6 +151,13 @@ def test_comparisons_of_scalars_beside_blocks_are_known_where_choices_in_their_p
         assert not any(len(one.parts) > 2 for one in cases_of_statements.every(relative) if one.row == "compare")
 
 
+def test_a_block_that_python_asks_for_a_truth_value_is_known_where_its_extremum_runs_whatever_it_gives() -> None:
+    known, case, failure, right = controlled("interpreter-min-and-max-are-pythons", Verdict.CRASH)
+    is_open = replace(right, verdict=Verdict.NOT_CHECKED, reason=ALL_OPEN)
+    for control, names in ((right, (known.name,)), (is_open, (known.name,)), (failure, ())):
+        assert Attribution(lambda one, control=control: control).issues(case, failure) == names
+
+
 def test_a_loop_that_never_ends_is_known_where_it_ends_without_the_wrapped_condition() -> None:
     _, case, failure, right = controlled("interpreter-conditions-are-true", Verdict.HANG)
     assert failure.signature is not None
