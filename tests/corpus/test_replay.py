@@ -1,4 +1,4 @@
-"""Every corpus entry, replayed on every backend that it names and this machine has: one pytest item each.
+"""Every committed corpus entry, replayed on every backend that it names and this machine has: one pytest item each.
 
     pytest tests/corpus -n 2
 
@@ -7,10 +7,10 @@ was seen, and so is one whose backend this machine lacks.
 """
 
 from collections.abc import Iterator
-from pathlib import Path
 
 import pytest
 
+from tests.support.committed import committed_corpus
 from tridiff.fuzz.backends import kind
 from tridiff.fuzz.backends.available import available_backends
 from tridiff.fuzz.campaign.replay import plan, replay_one
@@ -19,7 +19,7 @@ from tridiff.fuzz.errors import TridiffError
 from tridiff.fuzz.records import CorpusEntry
 from tridiff.fuzz.workers.pool import Pool, PoolOptions
 
-ROOT = Path(__file__).resolve().parents[2] / "corpus"
+ROOT = committed_corpus()
 
 READS_OF_FREED_MEMORY = {"sigsegv-cbe2bc56d1": 5}
 """Entries that die only if the heap of the compiler's process holds the wrong thing, and how often each is tried."""

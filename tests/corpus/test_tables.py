@@ -1,45 +1,24 @@
 """What the corpus says by cause: the committed entries, and the page made of them."""
 
-import atexit
-import io
 import json
 import re
-import shutil
-import subprocess
-import tarfile
-import tempfile
 from functools import cache
 from pathlib import Path
 
 import pytest
 from msgspec.structs import replace
 
+from tests.support.committed import committed_corpus
 from tests.unit.corpus.entries import entry, expect
 from tridiff.fuzz.cli.app import run
 from tridiff.fuzz.corpus import Corpus
 from tridiff.fuzz.corpus.bugs import causes, missing, page
 from tridiff.fuzz.records import CorpusEntry, Expectation, Verdict
 
-REPOSITORY = Path(__file__).resolve().parents[2]
-
-
-@cache
-def root() -> Path:
-    """The corpus as it is committed: a campaign that ran in this checkout has added what nobody has judged yet. Where
-    there is no checkout, the corpus as it was delivered."""
-    archive = subprocess.run(["git", "archive", "HEAD", "corpus"], cwd=REPOSITORY, capture_output=True, check=False)
-    if archive.returncode:
-        return REPOSITORY / "corpus"
-    folder = Path(tempfile.mkdtemp(prefix="tridiff-corpus-"))
-    atexit.register(shutil.rmtree, folder, ignore_errors=True)
-    with tarfile.open(fileobj=io.BytesIO(archive.stdout)) as files:
-        files.extractall(folder)  # git's own archive of this repository: nothing to filter
-    return folder / "corpus"
-
 
 @cache
 def entries() -> tuple[CorpusEntry, ...]:
-    return tuple(one for one in Corpus(root()).entries() if isinstance(one, CorpusEntry))
+    return tuple(one for one in Corpus(committed_corpus()).entries() if isinstance(one, CorpusEntry))
 
 
 def found(cause: str, **fields: object) -> CorpusEntry:
@@ -65,7 +44,7 @@ def test_option_documented_for_blackwell_only_says_so() -> None:
 
 def test_page_says_what_the_entries_say() -> None:
     """`tridiff corpus --check`, which fails when BUGS.md is stale."""
-    assert run(["corpus", "--check", "--corpus", str(root())]) == 0
+    assert run(["corpus", "--check", "--corpus", str(committed_corpus())]) == 0
 
 
 def test_stale_or_absent_page_fails_the_check(tmp_path: Path) -> None:

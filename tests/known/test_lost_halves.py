@@ -1,8 +1,8 @@
 """Two defects of 3.6.0 that a night met once each: what is told by them, and what stays new beside them."""
 
-from pathlib import Path
 
 from tests.known.test_issues import entry
+from tests.support.committed import committed_corpus
 from tridiff.fuzz.corpus.cause import finding_of_entry
 from tridiff.fuzz.corpus.store import Corpus
 from tridiff.fuzz.known.attribute import is_issue
@@ -41,6 +41,5 @@ def test_the_control_of_a_lane_of_poison_has_wide_indices() -> None:
 
 def test_every_entry_belongs_to_an_issue() -> None:
     """One that belongs to none is taken for every wrong value of its target."""
-    corpus = Corpus(Path(__file__).parents[2] / "corpus")
-    assert [one.id for one in corpus.entries()
+    assert [one.id for one in Corpus(committed_corpus()).entries()
             if isinstance(one, CorpusEntry) and not is_issue(finding_of_entry(one))] == []
