@@ -1,14 +1,17 @@
 """JSON laid out for people who read it in a diff.
 
 A value stands on one line while it fits. Of one that does not, a list of objects or rows has a line for each, and all
-else is filled, as many values or fields to a line as fit: what changes together stands together, and adding one object
-adds one line. Lists of plain values, which hold most of a file, have no blanks.
+else is filled, as many values or fields to a line as fit, rows that lie deep in the file as well: what changes together
+stands together, and adding one object adds one line. Lists of plain values, which hold most of a file, have no blanks.
 """
 
 import json
 
 WIDTH = 160
 """Columns that a line fills before it is broken: an expectation stands on one line."""
+
+DEEP = 3
+"""Columns of indent from which on rows are filled: those of a blame, which are written once."""
 
 JsonValue = None | bool | int | float | str | list["JsonValue"] | dict[str, "JsonValue"]
 
@@ -22,7 +25,8 @@ def layout(value: JsonValue, *, indent: int = 0, reserve: int = 0) -> str:
     if indent + reserve + len(inline) <= WIDTH:
         return inline
     plain = isinstance(value, list) and not any(isinstance(one, dict | list) for one in value)
-    alone = isinstance(value, list) and not plain
+    filled = indent >= DEEP and all(isinstance(one, list) for one in value)
+    alone = isinstance(value, list) and not plain and not filled
     if isinstance(value, dict):
         opening, closing = "{}"
         words = []
