@@ -20,6 +20,8 @@ from __future__ import annotations
 import math
 from dataclasses import dataclass
 
+import numpy as np
+
 from tridiff.fuzz.inductor.programs import index_text as index_text
 from tridiff.fuzz.inductor.programs.expressible import DIVISIONS, SHIFTS, TEMPLATES, operation
 from tridiff.kernels.codegen.affine import Affine, affine
@@ -43,7 +45,7 @@ from tridiff.kernels.codegen.graph import (
     real_number,
 )
 from tridiff.kernels.pointwise.table import HALVES, OPS
-from tridiff.oracles.dtypes import FP8
+from tridiff.oracles.dtypes import FP8, numpy_dtype
 
 _WHOLE = ("i8", "i16", "i32", "i64", "u8")
 # Operations that take a Python number beside a tensor.
@@ -245,16 +247,21 @@ class _Writer:
         return f"{buffer}.as_strided({_tuple(shape)}, {_tuple(strides)}, {form.offset})"
 
     def _chosen(self, mask: str, value: str, other: str, dtype: str) -> str:
-        literal = number_text(other, dtype)
         if dtype in FP8:
-            return f"torch.where({mask}, {value}.to(torch.float32), {literal}).to(torch.{TORCH_NAMES[dtype]})"
-        return f"torch.where({mask}, {value}, {literal})"
+            return _chosen_bits(mask, f"{value}.view(torch.uint8)", str(_bits(other, dtype)), dtype=dtype)
+        return f"torch.where({mask}, {value}, {number_text(other, dtype)})"
 
     def _pointwise(self, node: Pointwise) -> str:
         op = operation(node.op)
         assert op is not None, node.op
         dtypes = [self._dtype(k) for k in node.args]
         own = OPS[node.op].halves == "own" if node.op in OPS else False
+        if op == "where" and dtypes[1] in FP8:
+            nodes = [self._graph.nodes[k] for k in node.args[1:]]
+            two = all(isinstance(one, Constant) for one in nodes)  # a choice of two numbers would be of int64
+            values = [str(_bits(one.value, one.dtype)) if isinstance(one, Constant) and not two
+                      else f"{self._tensor(k)}.view(torch.uint8)" for k, one in zip(node.args[1:], nodes, strict=True)]
+            return _chosen_bits(self._tensor(node.args[0]), *values, dtype=dtypes[1])
         if op in _WITH_NUMBER and len(node.args) == 2 and sum(k in self._numbers for k in node.args) == 1 and (
                 op != "truediv" or node.args[0] not in self._numbers):
             names = [self._numbers.get(k, f"v{k}") for k in node.args]
@@ -264,9 +271,6 @@ class _Writer:
             return f"torch.where({names[1]} == 0, 0, {_divided(op, *names)})"
         if op in SHIFTS:
             return _shifted(op, *names, dtype=dtypes[0])
-        if op == "where" and dtypes[1] in FP8:
-            return (f"torch.where({names[0]}, {names[1]}.to(torch.float32), {names[2]}.to(torch.float32))"
-                    f".to(torch.{TORCH_NAMES[dtypes[1]]})")
         if node.op == "mul_add" and dtypes[0] in HALVES and not self._upcast:
             # Of its product nothing is rounded to a half.
             names = [self._to(name, dtypes[0], "fp32") for name in names]
@@ -395,6 +399,15 @@ def _dense_order(form: Affine, shape: dict[str, int], length: int) -> tuple[int,
     order = [*still, *reversed(moving)]
     return tuple(range(len(axes))) if list(reversed(moving)) == [axis for axis in axes if shape[axis] > 1] else tuple(
         axes.index(axis) for axis in order)
+
+
+def _chosen_bits(mask: str, first: str, second: str, *, dtype: str) -> str:
+    """A choice of floats of 8 bits, by their bits: Triton's conversion to fp8e5 would lose infinities."""
+    return f"torch.where({mask}, {first}, {second}).view(torch.{TORCH_NAMES[dtype]})"
+
+
+def _bits(text: str, dtype: str) -> int:
+    return int(np.array(round_to(real_number(text), dtype), numpy_dtype(dtype)).view(np.uint8))
 
 
 def _divided(op: str, a: str, b: str) -> str:

@@ -37,7 +37,7 @@ from tridiff.fuzz.kinds.graphs.swarm import Family
 from tridiff.fuzz.kinds.graphs.validity import valid
 from tridiff.fuzz.records import Case
 from tridiff.fuzz.target import Limits
-from tridiff.kernels.codegen.graph import Index, Load, Real, Scan, Schedule, Sym
+from tridiff.kernels.codegen.graph import Index, Load, Masked, Real, Scan, Schedule, Sym
 from tridiff.kernels.generated import load as generated
 
 CHECKS = Checks(Path(__file__).with_name("checks_upstream.py"))
@@ -81,6 +81,22 @@ def test_the_product_of_a_product_and_sum_is_not_rounded_to_a_half() -> None:
     graph = replace(graph, schedules=(Schedule(upcast=False),))
     compute = generated(torch_program(graph).text, name="rounded").compute
     assert compute(*(torch.tensor([one], dtype=torch.float16) for one in (49, 42, 0)))[0].tolist() == [2444]
+
+
+@pytest.mark.parametrize("dtype", ["fp8e4nv", "fp8e5"])
+@pytest.mark.parametrize("chosen", ["load", "masked", "where", "constants"])
+def test_a_choice_of_numbers_of_8_bits_converts_none(dtype: str, chosen: str) -> None:
+    """So which NaN it is stays, and so do infinities, which Triton's conversion to fp8e5 loses."""
+    node = {"load": Load(buffer="in1", index=X, mask=0, other="0.5"), "masked": Masked(arg=1, mask=0, other="0.5"),
+            "where": op("where", 0, 1, 2), "constants": op("where", 0, 2, 2)}[chosen]
+    graph = vector(load("in0"), load("in1"), constant("0.5", dtype), node, store("out0", X, 3), length=4,
+                   in0="i1", in1=dtype, out0=dtype)
+    of = torch.float8_e5m2 if dtype == "fp8e5" else torch.float8_e4m3fn
+    bits = torch.tensor([0x7C, 0xFD, 0x7F, 0], dtype=torch.uint8)
+    compute = generated(torch_program(graph).text, name="chosen").compute
+    found = compute(torch.arange(4) < 3, bits.view(of), torch.zeros(4).to(of))[0].view(torch.uint8)
+    half = torch.tensor(0.5).to(of).view(torch.uint8).item()
+    assert found.tolist() == ([half] * 4 if chosen == "constants" else [0x7C, 0xFD, 0x7F, half])
 
 
 @pytest.mark.parametrize(("dtype", "values", "fill"), [("u8", [255, 128, 4, 255], 0), ("i8", [-1, -128, 4, -1], -1)])
