@@ -17,7 +17,6 @@ from tridiff.fuzz.known.coordinates import cell_of_a_sum, keeps_coordinates, wit
 from tridiff.fuzz.known.graphs.form import Form as GraphForm
 from tridiff.fuzz.known.graphs.forms import SINGLE
 from tridiff.fuzz.known.graphs.index_forms import QUOTIENT_BY_NUMBER
-from tridiff.fuzz.known.graphs.nodes import below
 from tridiff.fuzz.known.graphs.number_forms import JOINED_CONVERSIONS
 from tridiff.fuzz.known.inductor import DOUBLE_TO_FP8, FP8_TO_DOUBLE, SCANNED_BYTES
 from tridiff.fuzz.known.issue import ASTRAY, KnownIssue
@@ -29,8 +28,8 @@ from tridiff.fuzz.known.searched import (
     with_whole_boundaries,
     without_searched_nan,
 )
+from tridiff.fuzz.known.uncompiled import HERE, erring
 from tridiff.fuzz.known.wide_indices import beyond_int32
-from tridiff.fuzz.records import Case
 from tridiff.fuzz.records.corpus_entry import Stage, Truth
 from tridiff.kernels.codegen import points
 from tridiff.kernels.codegen.constants import is_float
@@ -60,8 +59,6 @@ from tridiff.oracles.dtypes import FP8
 from tridiff.oracles.dtypes import dtype as dtype_info
 
 _PREDICTED = "tridiff.fuzz.known.predictions.programs"
-_WHERE = (("inductor.programs_*", "inductor"),)
-_PLACES = ("argmin", "argmax")
 _MOST_POINTS = 1 << 12  # at which it is looked whether an expression is -0.0 everywhere
 _QUOTIENTS = ("int_true_div", "float_true_div")
 
@@ -262,11 +259,6 @@ def _any_byte(analysis: Analysis, position: int, node: Node) -> Changes:
     return {position: node} if found else {}
 
 
-def _converts_to_fp8(analysis: Analysis, position: int, node: Node) -> Changes:
-    kind = analysis.buffers[node.buffer] if isinstance(node, Store) else node.dtype if isinstance(node, Cast) else ""
-    return {position: node} if kind.startswith("fp8") else {}
-
-
 def _scans_narrow(analysis: Analysis, position: int, node: Node) -> Changes:
     narrow = isinstance(node, Scan) and any(dtype_info(analysis.dtype(k)).bits < 32 for k in node.args)
     return {position: node} if narrow else {}
@@ -333,16 +325,9 @@ def _rewritten(name: str, form: Form, *entries: str, upstream: tuple[str, ...] =
                controlled: bool = True, stage: Stage = "inductor") -> KnownIssue:
     return KnownIssue(
         name=name, title=title, upstream=upstream, stage=stage, truth=truth,
-        where=_WHERE, entries=tuple(f"inductor.programs_{one}" for one in entries), match=has(form),
+        where=HERE, entries=tuple(f"inductor.programs_{one}" for one in entries), match=has(form),
         explains=f"{_PREDICTED}:{explains}" if explains else "", relative=without(form) if controlled else None,
         errors=errors)
-
-
-def _erring(name: str, match: Callable[[Case], bool], *entries: str, errors: tuple[str, ...], title: str,
-            stage: Stage = "inductor", truth: Truth = "defect", upstream: tuple[str, ...] = ()) -> KnownIssue:
-    """What shows in errors of the compiler only."""
-    return KnownIssue(name=name, title=title, upstream=upstream, stage=stage, truth=truth, where=_WHERE,
-                      entries=tuple(f"inductor.programs_{one}" for one in entries), match=match, errors=errors)
 
 
 def _is_half(dtype: str) -> bool:
@@ -351,15 +336,6 @@ def _is_half(dtype: str) -> bool:
 
 def _is_narrow(dtype: str) -> bool:
     return dtype in ("i8", "i16", "u8")
-
-
-def _folds_an_index(analysis: Analysis, position: int, node: Node) -> Changes:
-    """A fold of what comes of the place of an extremum."""
-    if not isinstance(node, Reduce) or node.kind in _PLACES:
-        return {}
-    found = any(isinstance(one := analysis.graph.nodes[k], Reduce) and one.kind in _PLACES
-                for k in below(analysis, node.args, into_loads=True))
-    return {position: node} if found else {}
 
 
 def _is_single(dtype: str) -> bool:
@@ -374,7 +350,7 @@ def _predicted(name: str, form: GraphForm, entry: str, *, title: str, truth: Tru
                upstream: tuple[str, ...] = ()) -> tuple[KnownIssue, KnownIssue]:
     """What is predicted for every element, and, where it spreads to others, controlled."""
     alone = KnownIssue(
-        name=name, title=title, upstream=upstream, stage="inductor", truth=truth, where=_WHERE, match=form.has,
+        name=name, title=title, upstream=upstream, stage="inductor", truth=truth, where=HERE, match=form.has,
         entries=(f"inductor.programs_{entry}",), instead=form.without,
         explains=f"tridiff.fuzz.known.predictions.graphs:{explains}")
     return alone, dataclasses.replace(alone, match=form.spreads, entries=(), explains="", relative=form.without)
@@ -388,10 +364,6 @@ ISSUES = (
                 explains="reciprocal_taken", title="a quotient by a number is a product with its reciprocal"),
     _rewritten("float-floor-divide", _swapped(("floor_divide",), "add"), "mixed/value-ee38be2017",
                upstream=("pytorch#197895", "pytorch#188048"), title="floor(a / b) rounds the quotient first"),
-    _erring("index-of-an-extremum-as-a-float", has(_folds_an_index), "reduction/loop-carried-variable--t-9812ae584a",
-            errors=tuple(f"Loop-carried variable * has initial type <*, int64> but is re-assigned to <*, {searched}>*"
-                         for searched in ("fp32", "fp64")),
-            title="the index that argmin or argmax gives becomes a float where it is reduced again"),
     _rewritten("truncated-quotient-within-two-steps", _swapped(("trunc_divide",), "add", _is_single),
                "pointwise/value-2ac289db77", truth="accuracy",
                title="div(a, b, rounding_mode='trunc') cuts off a quotient that may be two steps too small"),
@@ -417,7 +389,7 @@ ISSUES = (
                title="integers of coordinates are computed in int32",
                errors=("*Scalar * is out of range for type int32*", "out_of_bounds", *ASTRAY)),
     KnownIssue(
-        name="coordinates-neither-wrap-nor-round", stage="inductor", truth="defect", where=_WHERE,
+        name="coordinates-neither-wrap-nor-round", stage="inductor", truth="defect", where=HERE,
         title="conversions of coordinates and what is computed behind them neither wrap nor round",
         entries=("inductor.programs_indexing/value-3a48591f58-beside",), match=keeps_coordinates,
         relative=with_tensors_of_coordinates, errors=("*Scalar * is out of range for type int32*",)),
@@ -441,7 +413,7 @@ ISSUES = (
                title="sums and products of what argmin found are of the type of what it searched, or int32"),
     KnownIssue(
         name="bits-of-sizes", title="the bits of a size do not compile: it is 64 bits wide where 32 are taken",
-        stage="inductor", truth="defect", where=_WHERE,
+        stage="inductor", truth="defect", where=HERE,
         entries=("inductor.programs_indexing/cannot-bitcast-data-type-6a2a3bd786",), match=has(_bits_of_sizes),
         relative=without(_bits_of_sizes), errors=("*Cannot bitcast data-type of size*",), kinds=()),
     _rewritten("atomic-add-without-mask", _added, "indexing/value-02825a4781", "mixed/nan-unexpected-3b205a869a",
@@ -449,50 +421,43 @@ ISSUES = (
                title="a sum in one cell adds the lanes beyond the end of a row"),
     KnownIssue(
         name="fp8e5-overflow-saturates", title="overflow to fp8e5 gives the largest finite number", stage="language",
-        upstream=("triton#11667",), truth="by_design", where=_WHERE,
+        upstream=("triton#11667",), truth="by_design", where=HERE,
         entries=("inductor.programs_pointwise/inf-09873455f5",), match=has(_to_fp8e5),
         explains=f"{_PREDICTED}:saturated"),
     KnownIssue(
         name="fp8e5-overflow-saturates", title="overflow to fp8e5 gives the largest finite number", stage="language",
-        upstream=("triton#11667",), truth="by_design", where=_WHERE, entries=(), match=computes_with_overflow,
+        upstream=("triton#11667",), truth="by_design", where=HERE, entries=(), match=computes_with_overflow,
         relative=without_overflow),
     KnownIssue(
         name="bucketize-nan-boundary", title="bucketize takes a NaN boundary for above every value", stage="inductor",
-        truth="undefined", where=_WHERE, entries=("inductor.programs_sort/value-7848f174d2",),
+        truth="undefined", where=HERE, entries=("inductor.programs_sort/value-7848f174d2",),
         match=float_boundaries, relative=with_whole_boundaries),
     KnownIssue(
         name="bucketize-nan-value", title="bucketize of torch 2.11 takes a NaN for below every boundary",
-        stage="inductor", truth="defect", where=_WHERE, entries=("inductor.programs_sort/value-e8f06379b8",),
+        stage="inductor", truth="defect", where=HERE, entries=("inductor.programs_sort/value-e8f06379b8",),
         match=searches_for_floats, relative=without_searched_nan),
     _rewritten("any-of-uint8", _any_byte, "reduction/result-dtype-da33a8c62a", upstream=("pytorch#198081",),
                title="any and all of uint8 return bool", errors=("result_dtype",), controlled=False),
-    _erring("select-of-narrow-values", has(_scans_narrow), "scan/cannot-bitcast-data-type-b9438885ae",
+    erring("select-of-narrow-values", has(_scans_narrow), "scan/cannot-bitcast-data-type-b9438885ae",
             upstream=("pytorch#175430",), title="a looped scan of narrow values does not compile",
             errors=("*Cannot bitcast data-type of size*",)),
-    _erring("bool-to-fp8", has(_converts_to_fp8), "scan/cannot-cast-int1-constex-a7329dce24",
-            upstream=("pytorch#151018",), title="bool and integers to fp8 do not compile",
-            errors=("cannot cast int*fp8*", "cannot cast uint*fp8*", "AssertionError: cannot cast *fp8*",
-                    "AssertionError: cannot cast [[]*")),  # in the interpreter the values come first, cut off
-    _erring("constants-of-fp8", has(_converts_to_fp8), "pointwise/triton--c-libtriton-ir-33ab3533f6",
-            upstream=("triton#5601", "pytorch#141396"), title="there are no constants of fp8", stage="front-end",
-            errors=("*builder' object has no attribute 'get_fp8*", "*Builder' object has no attribute 'get_fp8*")),
-    _erring("fp64-to-fp8", has(_stores_double_as_fp8), stage="ttgir", title="fp64 to fp8 does not compile",
+    erring("fp64-to-fp8", has(_stores_double_as_fp8), stage="ttgir", title="fp64 to fp8 does not compile",
             errors=DOUBLE_TO_FP8),
-    _erring("casts-between-8-bit-floats-and-fp64", has(_fp8_as_double), stage="ttgir",
+    erring("casts-between-8-bit-floats-and-fp64", has(_fp8_as_double), stage="ttgir",
             title="fp8 to fp64 does not compile",
             errors=FP8_TO_DOUBLE),
-    _erring("scan-of-bytes-from-minus-one", has(_scans_bytes), title="a looped scan of uint8 does not compile",
+    erring("scan-of-bytes-from-minus-one", has(_scans_bytes), title="a looped scan of uint8 does not compile",
             errors=SCANNED_BYTES),
-    _erring("tensor-to-the-power-of-a-size", has(_power_of_sizes), "pointwise/cast-error-details--unab-d6b374b51f",
+    erring("tensor-to-the-power-of-a-size", has(_power_of_sizes), "pointwise/cast-error-details--unab-d6b374b51f",
             title="a tensor to the power of a size does not compile",
             errors=("Cast error details: Unable to cast *",)),
-    _erring("power-with-a-size-as-exponent", has(_power_of_sizes), "memory/incompatibletypeerrorimp-28ba6c8a00",
+    erring("power-with-a-size-as-exponent", has(_power_of_sizes), "memory/incompatibletypeerrorimp-28ba6c8a00",
             title="a power with a size as exponent makes an index a double",
             errors=("*invalid operands of type pointer*float64",)),
-    _erring("row-number-in-a-split-scan", has(_split_scan_of_a_place), "scan/list-indices-must-be-int-82a0cf36a0",
+    erring("row-number-in-a-split-scan", has(_split_scan_of_a_place), "scan/list-indices-must-be-int-82a0cf36a0",
             upstream=("pytorch#180221",), title="a split scan of what comes from a row's number does not compile",
             errors=("*list indices must be integers or slices, not NoneType*",)),
-    _erring("loads-in-a-loop-never-entered", has(_empty_search), "indexing/assertion--idx---size-f35da46b84",
+    erring("loads-in-a-loop-never-entered", has(_empty_search), "indexing/assertion--idx---size-f35da46b84",
             title="bucketize without boundaries ends the compiler", stage="ttgir",
             errors=("Assertion `idx < size()' failed",)),
 )

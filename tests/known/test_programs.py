@@ -391,20 +391,6 @@ def test_a_quotient_that_is_cut_off_may_be_one_too_small_where_division_is_not_e
     assert not known or (relative is not None and not issue.match(relative))
 
 
-def test_an_index_of_an_extremum_is_known_where_it_is_folded_again() -> None:
-    found = entry("inductor.programs_reduction/loop-carried-variable--t-9812ae584a")
-    issue, = (one for one in ISSUES if one.name == "index-of-an-extremum-as-a-float")
-    assert issue.concerns(found.case, "inductor") and issue.tells(found.signature)
-    kind = found.signature.kind
-    assert issue.tells(replace(found.signature, kind=kind.replace("fp32", "fp64"))), "where doubles are searched"
-    assert not issue.tells(replace(found.signature, kind=kind.replace("fp32", "int32")))
-    assert not issue.tells(replace(found.signature, kind=kind.replace("int64", "int32")))
-    assert isinstance(found.case.program, Graph)
-    loaded = replace(found.case.program, nodes=tuple(
-        one if place != 2 else replace(one, args=(0,)) for place, one in enumerate(found.case.program.nodes)))
-    assert not issue.match(replace(found.case, program=loaded))
-
-
 def _twice_converted(source: str, between: str, to: str, *behind: Node, values: tuple[str, ...]) -> Case:
     graph = vector(load("in0"), cast(0, between), cast(1, to), *behind, store("out0", X, 2 + len(behind)),
                    length=len(values), in0=source, out0=to)

@@ -1,0 +1,57 @@
+"""Known issues of generated programs that torch.compile makes no kernel of, or one that Triton does not compile."""
+
+from collections.abc import Callable
+
+from tridiff.fuzz.known.graphs.nodes import below
+from tridiff.fuzz.known.issue import KnownIssue
+from tridiff.fuzz.known.rewriting import Changes, has
+from tridiff.fuzz.records import Case
+from tridiff.fuzz.records.corpus_entry import Stage, Truth
+from tridiff.kernels.codegen.domains import Analysis
+from tridiff.kernels.codegen.graph import Cast, Constant, Node, Reduce, Store
+from tridiff.oracles.dtypes import FP8
+
+HERE = (("inductor.programs_*", "inductor"),)
+_PLACES = ("argmin", "argmax")
+
+
+def erring(name: str, match: Callable[[Case], bool], *entries: str, errors: tuple[str, ...], title: str,
+           stage: Stage = "inductor", truth: Truth = "defect", upstream: tuple[str, ...] = ()) -> KnownIssue:
+    """What shows in errors of the compiler only."""
+    return KnownIssue(name=name, title=title, upstream=upstream, stage=stage, truth=truth, where=HERE,
+                      entries=tuple(f"inductor.programs_{one}" for one in entries), match=match, errors=errors)
+
+
+def _folds_an_index(analysis: Analysis, position: int, node: Node) -> Changes:
+    """A fold of what comes of the place of an extremum."""
+    if not isinstance(node, Reduce) or node.kind in _PLACES:
+        return {}
+    found = any(isinstance(one := analysis.graph.nodes[k], Reduce) and one.kind in _PLACES
+                for k in below(analysis, node.args, into_loads=True))
+    return {position: node} if found else {}
+
+
+def _converts_to_fp8(analysis: Analysis, position: int, node: Node) -> Changes:
+    kind = analysis.buffers[node.buffer] if isinstance(node, Store) else node.dtype if isinstance(node, Cast) else ""
+    return {position: node} if kind.startswith("fp8") else {}
+
+
+def _has_fp8(analysis: Analysis, position: int, node: Node) -> Changes:
+    """Conversions to fp8, which may be of constants, and constants of it."""
+    constant = isinstance(node, Constant) and node.dtype in FP8
+    return {position: node} if constant else _converts_to_fp8(analysis, position, node)
+
+
+ISSUES = (
+    erring("index-of-an-extremum-as-a-float", has(_folds_an_index), "reduction/loop-carried-variable--t-9812ae584a",
+           errors=tuple(f"Loop-carried variable * has initial type <*, int64> but is re-assigned to <*, {searched}>*"
+                        for searched in ("fp32", "fp64")),
+           title="the index that argmin or argmax gives becomes a float where it is reduced again"),
+    erring("bool-to-fp8", has(_converts_to_fp8), "scan/cannot-cast-int1-constex-a7329dce24",
+           upstream=("pytorch#151018",), title="bool and integers to fp8 do not compile",
+           errors=("cannot cast int*fp8*", "cannot cast uint*fp8*", "AssertionError: cannot cast *fp8*",
+                   "AssertionError: cannot cast [[]*")),  # in the interpreter the values come first, cut off
+    erring("constants-of-fp8", has(_has_fp8), "pointwise/triton--c-libtriton-ir-33ab3533f6",
+           upstream=("triton#5601", "pytorch#141396"), title="there are no constants of fp8", stage="front-end",
+           errors=("*builder' object has no attribute 'get_fp8*", "*Builder' object has no attribute 'get_fp8*")),
+)
