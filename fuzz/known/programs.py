@@ -17,7 +17,7 @@ from tridiff.fuzz.known.coordinates import cell_of_a_sum, keeps_coordinates, wit
 from tridiff.fuzz.known.graphs.form import Form as GraphForm
 from tridiff.fuzz.known.graphs.forms import SINGLE
 from tridiff.fuzz.known.graphs.index_forms import QUOTIENT_BY_NUMBER
-from tridiff.fuzz.known.graphs.number_forms import JOINED_CONVERSIONS
+from tridiff.fuzz.known.graphs.number_forms import CONVERTED_SUM, JOINED_CONVERSIONS
 from tridiff.fuzz.known.inductor import DOUBLE_TO_FP8, FP8_TO_DOUBLE, SCANNED_BYTES
 from tridiff.fuzz.known.issue import ASTRAY, KnownIssue
 from tridiff.fuzz.known.rewriting import Changes, Form, has, without
@@ -356,10 +356,14 @@ def _predicted(name: str, form: GraphForm, entry: str, *, title: str, truth: Tru
     return alone, dataclasses.replace(alone, match=form.spreads, entries=(), explains="", relative=form.without)
 
 
+_JOINED = _predicted(
+    "conversions-joined", JOINED_CONVERSIONS, "pointwise/value-f785b82283-beside", truth="defect",
+    upstream=("pytorch#176565",), explains="conversion_left_out",
+    title="of two conversions to floats torch 2.11 makes one, which does not round twice")
 ISSUES = (
-    *_predicted("conversions-joined", JOINED_CONVERSIONS, "pointwise/value-f785b82283-beside", truth="defect",
-                upstream=("pytorch#176565",), explains="conversion_left_out",
-                title="of two conversions to floats torch 2.11 makes one, which does not round twice"),
+    *_JOINED,
+    dataclasses.replace(_JOINED[1], match=CONVERTED_SUM.has, relative=CONVERTED_SUM.without,
+                        instead=CONVERTED_SUM.without),
     *_predicted("quotient-by-a-number", QUOTIENT_BY_NUMBER, "indexing/value-2ee3f0a463", truth="accuracy",
                 explains="reciprocal_taken", title="a quotient by a number is a product with its reciprocal"),
     _rewritten("float-floor-divide", _swapped(("floor_divide",), "add"), "mixed/value-ee38be2017",

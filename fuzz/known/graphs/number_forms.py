@@ -10,7 +10,7 @@ from tridiff.fuzz.kinds.graphs.operations import COMPARISONS
 from tridiff.fuzz.known.graphs.form import Changes, Form, Result
 from tridiff.fuzz.known.graphs.nodes import conversion, equal, text
 from tridiff.kernels.codegen.domains import Analysis
-from tridiff.kernels.codegen.graph import Cast, Constant, Index, Masked, Pointwise, Store
+from tridiff.kernels.codegen.graph import Cast, Constant, Index, Masked, Node, Pointwise, Scan, Store
 from tridiff.kernels.pointwise.record import FLOATS, HALVES
 from tridiff.oracles.dtypes import dtype as dtype_info
 
@@ -117,25 +117,55 @@ def _not_infinite(analysis: Analysis, node: Cast) -> Iterator[Changes]:
     yield found
 
 
-def _conversion_left_out(analysis: Analysis, node: Cast | Index) -> Result:
+def _conversion_left_out(analysis: Analysis, node: Cast | Index | Scan) -> Result:
     """Inductor of torch 2.11 makes one conversion of two to floats of 16 bits or more, whatever is converted first,
     where nothing else has the value between them (`pointless_convert`, pytorch#176565). The first one rounds."""
-    source = _source(analysis, node)
+    source, dtype = _source(analysis, node), _made(analysis, node)
+    if dtype not in FLOATS or not source or _holds(dtype, source) or not _is_converted_again(analysis, node, dtype):
+        return None
+    return dict.fromkeys(equal(analysis, node), _unrounded(node, source))
+
+
+def _made(analysis: Analysis, node: Cast | Index | Scan) -> str:
+    return analysis.dtype(analysis.graph.nodes.index(node)) if isinstance(node, Scan) else node.dtype
+
+
+def _is_converted_again(analysis: Analysis, node: Cast | Index | Pointwise | Scan, dtype: str) -> bool:
+    """Whether a value has one user, which makes another float of it."""
     places = set[int]().union(*(analysis.users[k] for k in equal(analysis, node)))
     users = {analysis.graph.nodes[place] for place in places}
-    if node.dtype not in FLOATS or not source or _holds(node.dtype, source) or len(users) != 1:
-        return None
-    user = users.pop()
+    user = users.pop() if len(users) == 1 else None
     joined = isinstance(user, Store) or (isinstance(user, Cast) and not user.bitcast)
     becomes = conversion(analysis, user)[1] if joined else ""
-    return replace(node, dtype=source) if becomes in FLOATS and becomes != node.dtype else None
+    return becomes in FLOATS and becomes != dtype
 
 
-def _source(analysis: Analysis, node: Cast | Index) -> str:
-    """The type that a node converts, which of an index is that in which torch computes it; "" if it converts none."""
+def _unrounded(node: Cast | Index | Scan, source: str) -> Node | tuple[Node, ...]:
+    """What a node computes before its conversion."""
+    return (Cast(arg=node.args[0], dtype=source), node) if isinstance(node, Scan) else replace(node, dtype=source)
+
+
+def _source(analysis: Analysis, node: Cast | Index | Scan) -> str:
+    """The type that a node converts, which of an index or scan is that in which torch computes it; "" if it converts
+    none."""
+    if isinstance(node, Scan):
+        rounds = node.combine not in ("max", "min") and _rounds_halves(analysis, node.args[0])
+        return "fp32" if rounds else ""
     if isinstance(node, Index):
         return {"int": "i64", "real": "fp64"}.get(analysis.facts.of(node.expr).kind, "")
     return "" if node.bitcast else analysis.dtype(node.arg)
+
+
+def _rounds_halves(analysis: Analysis, position: int) -> bool:
+    """Whether what torch computes in fp32 of a value becomes one of 16 bits."""
+    return analysis.dtype(position) in HALVES and not analysis.graph.schedules[0].upcast
+
+
+def _unrounded_sum(analysis: Analysis, node: Pointwise) -> Result:
+    """The same of a product and a sum of halves, of which only the sum is rounded."""
+    rounds = _rounds_halves(analysis, node.args[0]) and _is_converted_again(
+        analysis, node, analysis.dtype(node.args[0]))
+    return replace(node, op="add", args=node.args[1:]) if rounds else None
 
 
 def _holds(dtype: str, source: str) -> bool:
@@ -146,9 +176,9 @@ def _holds(dtype: str, source: str) -> bool:
     return _BITS.get(source, 0) <= digits
 
 
-def _left_out(analysis: Analysis, node: Cast | Index) -> Iterator[Changes]:
+def _left_out(analysis: Analysis, node: Cast | Index | Scan) -> Iterator[Changes]:
     """What comes of the value as it is."""
-    yield dict.fromkeys(equal(analysis, node), replace(node, dtype=_source(analysis, node)))
+    yield dict.fromkeys(equal(analysis, node), _unrounded(node, _source(analysis, node)))
 
 
 def _narrowed_outside(analysis: Analysis, node: Cast) -> Result:
@@ -174,5 +204,6 @@ HALF_OF_FEW_BITS = Form(label="half of an integer of few bits", kinds=(Cast,), r
 NARROWED_OUTSIDE = Form(label="float as a narrow integer, compared in a loop", kinds=(Cast,),
                         rewritten=_narrowed_outside)
 MET_HALF = Form(label="half of an integer of few bits", kinds=(Cast,), rewritten=_met_half)
-JOINED_CONVERSIONS = Form(label="conversion of a rounded value", kinds=(Cast, Index),
+JOINED_CONVERSIONS = Form(label="conversion of a rounded value", kinds=(Cast, Index, Scan),
                           rewritten=_conversion_left_out, computed=_left_out)
+CONVERTED_SUM = Form(label="conversion of a rounded value", ops=("mul_add",), rewritten=_unrounded_sum)
