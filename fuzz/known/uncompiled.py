@@ -2,12 +2,14 @@
 
 from collections.abc import Callable
 
+from msgspec.structs import replace
+
 from tridiff.fuzz.known.graphs.nodes import below
 from tridiff.fuzz.known.issue import KnownIssue
-from tridiff.fuzz.known.rewriting import Changes, has
+from tridiff.fuzz.known.rewriting import Changes, has, without
 from tridiff.fuzz.records import Case
 from tridiff.fuzz.records.corpus_entry import Stage, Truth
-from tridiff.kernels.codegen.domains import Analysis
+from tridiff.kernels.codegen.domains import Analysis, operands
 from tridiff.kernels.codegen.graph import Cast, Constant, Node, Reduce, Store
 from tridiff.oracles.dtypes import FP8
 
@@ -31,6 +33,22 @@ def _folds_an_index(analysis: Analysis, position: int, node: Node) -> Changes:
     return {position: node} if found else {}
 
 
+def _folds_a_folded_truth(analysis: Analysis, position: int, node: Node) -> Changes:
+    """`any`, which is the same, for the largest truth value where one comes in that was folded before."""
+    if not isinstance(node, Reduce) or node.kind != "max" or analysis.dtype(node.args[0]) != "i1":
+        return {}
+    waiting, reached = [*node.args], set[int]()
+    while waiting:
+        place = waiting.pop()
+        one = analysis.graph.nodes[place]
+        if isinstance(one, Reduce) and one.kind in ("any", "max"):
+            return {position: replace(node, kind="any")}
+        if place not in reached:
+            reached.add(place)
+            waiting += [k for k in operands(one) if analysis.dtype(k) == "i1"]
+    return {}
+
+
 def _converts_to_fp8(analysis: Analysis, position: int, node: Node) -> Changes:
     kind = analysis.buffers[node.buffer] if isinstance(node, Store) else node.dtype if isinstance(node, Cast) else ""
     return {position: node} if kind.startswith("fp8") else {}
@@ -47,6 +65,12 @@ ISSUES = (
            errors=tuple(f"Loop-carried variable * has initial type <*, int64> but is re-assigned to <*, {searched}>*"
                         for searched in ("fp32", "fp64")),
            title="the index that argmin or argmax gives becomes a float where it is reduced again"),
+    KnownIssue(
+        name="folded-truth-of-eight-bits", stage="inductor", truth="defect", where=HERE,
+        title="the looped fold of a truth value is an int8, also where it is folded again",
+        entries=(), match=has(_folds_a_folded_truth), relative=without(_folds_a_folded_truth),
+        kinds=(),
+        errors=("Loop-carried variable * has initial type <*, int1> but is re-assigned to <*, int8>*",)),
     erring("bool-to-fp8", has(_converts_to_fp8), "scan/cannot-cast-int1-constex-a7329dce24",
            upstream=("pytorch#151018",), title="bool and integers to fp8 do not compile",
            errors=("cannot cast int*fp8*", "cannot cast uint*fp8*", "AssertionError: cannot cast *fp8*",

@@ -1,14 +1,17 @@
 """Generated programs that torch.compile makes kernels of that do not compile."""
 
+from typing import Literal
+
 import pytest
 from msgspec.structs import replace
 
 from tests.known.test_issues import entry
-from tests.known.test_programs import told
-from tests.unit.graphs.graphs import X, cast, constant, store, vector
+from tests.known.test_programs import told, wrong
+from tests.unit.graphs.graphs import X, at, cast, constant, load, matrix, op, store, vector
+from tridiff.fuzz.known import Attribution
 from tridiff.fuzz.known.uncompiled import ISSUES
-from tridiff.fuzz.records import ArraySpec, Case
-from tridiff.kernels.codegen.graph import Graph
+from tridiff.fuzz.records import ArraySpec, Case, Content
+from tridiff.kernels.codegen.graph import Graph, Reduce
 
 
 def test_an_index_of_an_extremum_is_known_where_it_is_folded_again() -> None:
@@ -34,3 +37,21 @@ def test_a_constant_of_fp8_is_known_not_to_compile_also_where_only_its_bits_are_
     error = "'triton._C.libtriton.ir.builder' object has no attribute 'get_fp8e5'"
     assert told(case, error) == (("constants-of-fp8",) if known else ())
     assert told(case, error.replace("get_fp8e5", "get_bf16")) == ()
+
+
+@pytest.mark.parametrize(("first", "second", "combined", "known"), [
+    ("max", "max", "bitwise_or", True), ("any", "max", "logical_and", True), ("max", "any", "bitwise_or", False),
+    ("min", "max", "bitwise_or", False), ("max", "max", "ne", True)])
+def test_a_fold_of_a_folded_truth_is_known_if_any_of_it_compiles(
+        first: Literal["max", "any", "min"], second: Literal["max", "any"], combined: str, known: bool) -> None:
+    graph = matrix(load("in0", at(3)), Reduce(kind=first, args=(0,)), op(combined, 0, 1),
+                   Reduce(kind=second, args=(2,)), store("out0", X, 3), rows=2, columns=3,
+                   in0=("i1", 6), out0=("i1", 2))
+    case = Case(target="inductor.programs_reduction", sizes={"n_in0": 6, "n_out0": 2}, program=graph, arrays=(
+        ArraySpec(name="in0", dtype="i1", dims=("n_in0",), content=Content()),
+        ArraySpec(name="out0", dtype="i1", dims=("n_out0",))))
+    error = ("Loop-carried variable _tmp14 has initial type <['N', 'N'], int1> but is re-assigned to <['N', 'N'], "
+             "int8> in loop! Pleas")
+    assert told(case, error, relatives_fail=False) == (("folded-truth-of-eight-bits",) if known else ())
+    assert told(case, error) == told(case, error.replace("int8", "int32"), relatives_fail=False) == ()
+    assert Attribution(lambda relative: wrong(relative, failed=False)).issues(case, wrong(case)) == ()
