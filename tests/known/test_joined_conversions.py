@@ -13,7 +13,7 @@ from tridiff.fuzz.known.programs import ISSUES
 from tridiff.fuzz.known.rehearse import rehearse
 from tridiff.fuzz.records import ArraySpec, Case, Content, Explicit
 from tridiff.fuzz.registry import find
-from tridiff.kernels.codegen.graph import Graph, Node, Pointwise, Scan, Schedule
+from tridiff.kernels.codegen.graph import Graph, Node, Pointwise, Reduce, Scan, Schedule
 
 
 def _twice_converted(source: str, between: str, to: str, *behind: Node, values: tuple[str, ...]) -> Case:
@@ -87,15 +87,43 @@ def test_a_scan_of_halves_that_is_not_rounded_before_a_conversion_is_known_and_a
         assert relative is not None and not alone.match(relative)
 
 
-@pytest.mark.parametrize(("upcast", "to", "known"), [
-    (False, "fp32", True), (False, "fp16", True), (True, "fp32", False), (False, "bf16", False)])
-def test_a_sum_of_a_product_of_halves_that_is_not_rounded_before_a_conversion_is_known_if_a_plain_sum_is_right(
-        upcast: bool, to: str, known: bool) -> None:
-    graph = replace(vector(load("in0"), op("mul_add", 0, 0, 0), store("out0", X, 1), in0="bf16", out0=to),
-                    schedules=(Schedule(upcast=upcast),))
-    case = Case(target="inductor.programs_pointwise", sizes={"n_in0": 4, "n_out0": 4}, program=graph, arrays=(
-        ArraySpec(name="in0", dtype="bf16", dims=("n_in0",), content=Content()),
-        ArraySpec(name="out0", dtype=to, dims=("n_out0",))))
+@pytest.mark.parametrize(("fold", "right", "once"), [
+    (Reduce(kind="sum", args=(1,)), [4.0], [4.001953125]), (Reduce(kind="max", args=(1,)), [1.0], [1.00048828125]),
+    (Scan(combine="sum", args=(1,)), [1.0, 2.0, 3.0, 4.0], [1.0, 2.0, 3.001953125, 4.0])])
+def test_a_fold_of_what_was_not_rounded_to_a_half_is_known_and_another_value_is_new(
+        fold: Reduce | Scan, right: list[float], once: list[float]) -> None:
+    to, row = ("fp16", at(4)) if isinstance(fold, Scan) else ("fp32", X)
+    graph = matrix(load("in0", at(4)), cast(0, "fp16"), fold, store("out0", row, 2), rows=1, columns=4,
+                   in0=("fp32", 4), out0=(to, len(right)))
+    case = Case(target="inductor.programs_scan", sizes={"n_in0": 4, "n_out0": len(right)}, arrays=(
+        ArraySpec(name="in0", dtype="fp32", dims=("n_in0",),
+                  content=Content(base=Explicit(values=("1.00048828125",) * 4))),
+        ArraySpec(name="out0", dtype=to, dims=("n_out0",))),
+        program=replace(graph, schedules=(Schedule(reduction="looped", upcast=False),)))
+    rehearsal = rehearse(case)
+    out = rehearsal.outputs()["out0"]
+    assert out.tolist() == right
+    wrong = torch.tensor(once, dtype=out.dtype)
+    assert rehearsal.judged({"out0": wrong}, subject="inductor")[1] == ("conversions-joined",)
+    assert rehearsal.judged({"out0": wrong * 2}, subject="inductor")[1] == ()
+    issue = next(one for one in ISSUES if one.name == "conversions-joined")
+    relative = issue.instead and issue.instead(case)
+    assert relative is not None and not issue.match(relative)
+    widened = replace(graph, schedules=(Schedule(reduction="looped", upcast=True),))
+    assert not issue.match(replace(case, program=widened))
+
+
+@pytest.mark.parametrize(("upcast", "first", "to", "known"), [
+    (False, "bf16", "fp32", True), (False, "bf16", "fp16", True), (True, "bf16", "fp32", False),
+    (False, "bf16", "bf16", False), (False, "fp32", "bf16", True), (True, "fp32", "bf16", False)])
+def test_a_sum_of_a_product_of_halves_that_are_not_rounded_before_or_behind_it_is_known_if_a_plain_sum_is_right(
+        upcast: bool, first: str, to: str, known: bool) -> None:
+    graph = replace(vector(load("in0"), cast(0, "bf16"), load("in1"), op("mul_add", 2, 1, 2), store("out0", X, 3),
+                           in0=first, in1="bf16", out0=to), schedules=(Schedule(upcast=upcast),))
+    case = Case(target="inductor.programs_pointwise", sizes=dict.fromkeys(("n_in0", "n_in1", "n_out0"), 4), arrays=(
+        ArraySpec(name="in0", dtype=first, dims=("n_in0",), content=Content()),
+        ArraySpec(name="in1", dtype="bf16", dims=("n_in1",), content=Content()),
+        ArraySpec(name="out0", dtype=to, dims=("n_out0",))), program=graph)
     for fails, names in ((False, ("conversions-joined",) if known else ()), (True, ())):
         attribution = Attribution(lambda relative, fails=fails: wrong(relative, failed=fails))  # type: ignore[misc]
         assert attribution.issues(case, wrong(case)) == names

@@ -10,7 +10,7 @@ from tridiff.fuzz.kinds.graphs.operations import COMPARISONS
 from tridiff.fuzz.known.graphs.form import Changes, Form, Result
 from tridiff.fuzz.known.graphs.nodes import conversion, equal, text
 from tridiff.kernels.codegen.domains import Analysis
-from tridiff.kernels.codegen.graph import Cast, Constant, Index, Masked, Node, Pointwise, Scan, Store
+from tridiff.kernels.codegen.graph import Cast, Constant, Index, Masked, Node, Pointwise, Reduce, Scan, Store
 from tridiff.kernels.pointwise.record import FLOATS, HALVES
 from tridiff.oracles.dtypes import dtype as dtype_info
 
@@ -120,29 +120,35 @@ def _not_infinite(analysis: Analysis, node: Cast) -> Iterator[Changes]:
 def _conversion_left_out(analysis: Analysis, node: Cast | Index | Scan) -> Result:
     """Inductor of torch 2.11 makes one conversion of two to floats of 16 bits or more, whatever is converted first,
     where nothing else has the value between them (`pointless_convert`, pytorch#176565). The first one rounds."""
-    source, dtype = _source(analysis, node), _made(analysis, node)
-    if dtype not in FLOATS or not source or _holds(dtype, source) or not _is_converted_again(analysis, node, dtype):
+    user = _converting(analysis, node)
+    if user is None or not _rounds(analysis, node):
         return None
-    return dict.fromkeys(equal(analysis, node), _unrounded(node, source))
+    dtype = "fp32" if isinstance(user, Reduce | Scan) else _source(analysis, node)
+    unrounded = (Cast(arg=node.args[0], dtype=dtype), node) if isinstance(node, Scan) else replace(node, dtype=dtype)
+    changes: Changes = dict.fromkeys(equal(analysis, node), unrounded)
+    if isinstance(user, Scan):
+        changes |= dict.fromkeys(equal(analysis, user), (user, Cast(arg=0, dtype=_made(analysis, node))))
+    return changes
 
 
-def _made(analysis: Analysis, node: Cast | Index | Scan) -> str:
-    return analysis.dtype(analysis.graph.nodes.index(node)) if isinstance(node, Scan) else node.dtype
+def _made(analysis: Analysis, node: Node) -> str:
+    return analysis.dtype(analysis.graph.nodes.index(node))
 
 
-def _is_converted_again(analysis: Analysis, node: Cast | Index | Pointwise | Scan, dtype: str) -> bool:
-    """Whether a value has one user, which makes another float of it."""
-    places = set[int]().union(*(analysis.users[k] for k in equal(analysis, node)))
-    users = {analysis.graph.nodes[place] for place in places}
+def _users(analysis: Analysis, node: Node) -> set[Node]:
+    return {analysis.graph.nodes[place] for k in equal(analysis, node) for place in analysis.users[k]}
+
+
+def _converting(analysis: Analysis, node: Node) -> Cast | Store | Reduce | Scan | None:
+    """The one user of a value, if it makes another float of it: as folds and scans of halves do, in fp32."""
+    users = _users(analysis, node)
     user = users.pop() if len(users) == 1 else None
-    joined = isinstance(user, Store) or (isinstance(user, Cast) and not user.bitcast)
-    becomes = conversion(analysis, user)[1] if joined else ""
-    return becomes in FLOATS and becomes != dtype
-
-
-def _unrounded(node: Cast | Index | Scan, source: str) -> Node | tuple[Node, ...]:
-    """What a node computes before its conversion."""
-    return (Cast(arg=node.args[0], dtype=source), node) if isinstance(node, Scan) else replace(node, dtype=source)
+    if isinstance(user, Reduce | Scan):
+        return user if _rounds_halves(analysis, user.args[0]) else None
+    if not isinstance(user, Cast | Store) or (isinstance(user, Cast) and user.bitcast):
+        return None
+    becomes = conversion(analysis, user)[1]
+    return user if becomes in FLOATS and becomes != _made(analysis, node) else None
 
 
 def _source(analysis: Analysis, node: Cast | Index | Scan) -> str:
@@ -161,11 +167,22 @@ def _rounds_halves(analysis: Analysis, position: int) -> bool:
     return analysis.dtype(position) in HALVES and not analysis.graph.schedules[0].upcast
 
 
+def _rounds(analysis: Analysis, node: Node) -> bool:
+    """Whether a node ends in a conversion to a float that rounds."""
+    if isinstance(node, Pointwise):
+        return node.op == "mul_add" and _rounds_halves(analysis, node.args[0])
+    if not isinstance(node, Cast | Index | Scan):
+        return False
+    source, dtype = _source(analysis, node), _made(analysis, node)
+    return dtype in FLOATS and bool(source) and not _holds(dtype, source)
+
+
 def _unrounded_sum(analysis: Analysis, node: Pointwise) -> Result:
-    """The same of a product and a sum of halves, of which only the sum is rounded."""
-    rounds = _rounds_halves(analysis, node.args[0]) and _is_converted_again(
-        analysis, node, analysis.dtype(node.args[0]))
-    return replace(node, op="add", args=node.args[1:]) if rounds else None
+    """The same of a product and sum of halves, which are formed in fp32: of what comes into them, and of the sum."""
+    before = any(node.args.count(k) == 1 and _rounds(analysis, one) and _users(analysis, one) == {node}
+                 for k in node.args for one in (analysis.graph.nodes[k],))
+    joined = _rounds(analysis, node) and (before or _converting(analysis, node) is not None)
+    return replace(node, op="add", args=node.args[1:]) if joined else None
 
 
 def _holds(dtype: str, source: str) -> bool:
@@ -178,7 +195,9 @@ def _holds(dtype: str, source: str) -> bool:
 
 def _left_out(analysis: Analysis, node: Cast | Index | Scan) -> Iterator[Changes]:
     """What comes of the value as it is."""
-    yield dict.fromkeys(equal(analysis, node), _unrounded(node, _source(analysis, node)))
+    found = _conversion_left_out(analysis, node)
+    if isinstance(found, dict):
+        yield found
 
 
 def _narrowed_outside(analysis: Analysis, node: Cast) -> Result:
