@@ -160,7 +160,9 @@ def _product(x: Real, count: Array | int, *, neighbours: bool) -> Real:
     # Whatever the order, a product beyond the range is that of numbers without a zero, or of an infinity with such.
     with np.errstate(all="ignore"):
         least = np.cumsum(np.log2(np.where(counted, np.abs(x.value), 1.0)) - 2.0 * relative, axis=-1)
-    infinite = (least - 2 * steps * eps(name) >= kind.bias + 1) & ~vanishes & ~zero & ~special & signed & definite
+    # The logarithm of the largest double is 1024 to a double.
+    slack = steps * (2 * eps(name) + 2.0**-40)
+    infinite = (least - slack >= kind.bias + 1) & ~vanishes & ~zero & ~special & signed & definite
     negative = np.logical_xor.accumulate(np.signbit(x.value), axis=-1)
     value = np.where(infinite, np.where(negative, -np.inf, np.inf), value)
     error = np.where(infinite, 0.0, np.where(in_range & definite & (np.abs(value) + error < float(kind.max)) |

@@ -195,3 +195,12 @@ def test_sums_of_one_sign_that_are_too_large() -> None:
     found = folds.reduce_sum(rows)
     assert found.value[[0, 2]].tolist() == [np.inf, -np.inf] and found.error[[0, 2]].tolist() == [0, 0]
     assert np.isinf(found.error[[1, 3]]).all(), "a partial sum may overflow, or not quite"
+
+
+@each("name", KINDS)
+def test_a_product_of_the_largest_number_and_one_is_not_known_to_be_infinite(name: str) -> None:
+    largest = float(dtype(name).max)
+    with np.errstate(all="ignore"):
+        found = folds.scan_prod(exact_real(name, np.array([[largest, 1.0, -4.0]])))
+    assert inside(np.array([[largest, largest, -np.inf]]), found).all()
+    assert found.value[0, 2] == -np.inf and found.exact[0, 2]
