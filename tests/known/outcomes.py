@@ -1,6 +1,17 @@
 """What a case came to, where tests say it."""
 
-from tridiff.fuzz.records import Case, Outcome, Signature, Verdict
+from tridiff.fuzz.kinds.graphs.arrays import arrays_of
+from tridiff.fuzz.records import Case, Content, Explicit, Outcome, Signature, Verdict
+from tridiff.kernels.codegen.graph import Graph
+
+
+def compiled(graph: Graph, family: str, *values: str) -> Case:
+    """A program for torch.compile: in0 holds the values, if any are given, and every other input zeros."""
+    contents = {one.name: Content() for one in graph.buffers}
+    if values:
+        contents["in0"] = Content(base=Explicit(values=values))
+    arrays, sizes = arrays_of(graph, contents, {})
+    return Case(target=f"inductor.programs_{family}", program=graph, sizes=sizes, arrays=arrays)
 
 
 def outcome(case: Case, *, failed: bool = True, subject: str = "own", kind: str = "value", where: str = "out",

@@ -9,7 +9,7 @@ import triton.language as tl
 from msgspec.structs import replace
 from triton.language.semantic import TritonSemantic
 
-from tests.known.outcomes import outcome
+from tests.known.outcomes import compiled, outcome
 from tests.known.recorded import rehearsed
 from tests.known.test_issues import entry
 from tests.unit.graphs.graphs import R, X, apply, at, cast, constant, load, matrix, num, op, store, vector
@@ -20,7 +20,7 @@ from tridiff.fuzz.known.draws import draw_cases
 from tridiff.fuzz.known.programs import ISSUES
 from tridiff.fuzz.known.rehearse import rehearse
 from tridiff.fuzz.known.searched import searches_for_floats, without_searched_nan
-from tridiff.fuzz.records import ArraySpec, Case, Content, Outcome, Verdict
+from tridiff.fuzz.records import Case, Outcome, Verdict
 from tridiff.fuzz.registry import find
 from tridiff.fuzz.target import Limits
 from tridiff.fuzz.workers.failures import normalise
@@ -54,8 +54,7 @@ wrong = partial(outcome, subject="inductor", where="out1")
 def of_expression(expr: Apply | Num | Sym, dtype: str, *, length: int = 3) -> Case:
     """A program that stores an index expression along x0."""
     graph = vector(Index(expr=expr, dtype=dtype), store("out0", X, 0), length=length, out0=dtype)
-    return Case(target="inductor.programs_indexing", sizes={"n_out0": length}, program=graph, arrays=(
-        ArraySpec(name="out0", dtype=dtype, dims=("n_out0",)),))
+    return compiled(graph, "indexing")
 
 
 def check_known_and_left_out(name: str, case: Case, known: bool) -> None:
@@ -99,10 +98,7 @@ def test_nan_is_not_searched_for_wherever_it_comes_from() -> None:
     graph = vector(load("in0"), cast(0, "fp32", bitcast=True), Bucketize(arg=1, boundaries="in1", size=4),
                    store("out0", X, 2), in0="i32", in1="fp32", out0="i64")
     values = {"in0": torch.tensor([-1, 0, -7, 1 << 30], dtype=torch.int32), "in1": torch.tensor([-1.0, 0.0, 1.0, 5.0])}
-    case = Case(target="inductor.programs_sort", sizes={"n_in0": 4, "n_in1": 4, "n_out0": 4}, program=graph, arrays=(
-        ArraySpec(name="in0", dtype="i32", dims=("n_in0",), content=Content()),
-        ArraySpec(name="in1", dtype="fp32", dims=("n_in1",), content=Content()),
-        ArraySpec(name="out0", dtype="i64", dims=("n_out0",))))
+    case = compiled(graph, "sort")
     assert searches_for_floats(case)
     relative = without_searched_nan(case)
     assert relative is not None and relative.arrays == case.arrays and not searches_for_floats(relative)
@@ -217,9 +213,7 @@ def test_tensors_of_coordinates_are_carried_on_until_something_is_loaded() -> No
         """Of an i64 that is first with a constant; in0 is there whether it is loaded or not."""
         graph = vector(first, Constant(value=str(2**31 - 1), dtype="i64"), Pointwise(op="mul", args=(0, 1)),
                        store("out0", X, 2), in0="i64", out0="i64")
-        return Case(target="inductor.programs_indexing", program=graph, sizes={"n_in0": 4, "n_out0": 4}, arrays=(
-            ArraySpec(name="in0", dtype="i64", dims=("n_in0",), content=Content()),
-            ArraySpec(name="out0", dtype="i64", dims=("n_out0",))))
+        return compiled(graph, "indexing")
 
     assert issue.match(product(Index(expr=X, dtype="i64"))) and not issue.match(product(load("in0")))
 
@@ -239,9 +233,7 @@ def test_folds_of_coordinates_beyond_int32_are_found_and_left_out(
     buffers = (Buffer(name="in0", dtype="i64", length=1), Buffer(name="out0", dtype="i64", length=1, role="out"))
     graph = Graph(outer=(1,), r=33, schedules=(Schedule(static=True),), buffers=buffers, nodes=(
         *nodes, Reduce(kind=kind, args=(len(nodes) - 1,)), store("out0", X, len(nodes))))
-    case = Case(target="inductor.programs_reduction", sizes={"n_in0": 1, "n_out0": 1}, program=graph, arrays=(
-        ArraySpec(name="in0", dtype="i64", dims=("n_in0",), content=Content()),
-        ArraySpec(name="out0", dtype="i64", dims=("n_out0",))))
+    case = compiled(graph, "reduction")
     check_known_and_left_out("index-in-int32", case, wide)
 
 
@@ -257,9 +249,7 @@ def told(case: Case, error: str, *, relatives_fail: bool = True) -> tuple[str, .
 def test_doubles_that_are_stored_as_fp8_do_not_compile_and_other_floats_do() -> None:
     def stored(dtype: str) -> Case:
         graph = vector(load("in0"), store("out0", X, 0), in0=dtype, out0="fp8e5")
-        return Case(target="inductor.programs_memory", sizes={"n_in0": 4, "n_out0": 4}, program=graph, arrays=(
-            ArraySpec(name="in0", dtype=dtype, dims=("n_in0",), content=Content()),
-            ArraySpec(name="out0", dtype="fp8e5", dims=("n_out0",))))
+        return compiled(graph, "memory")
 
     assert told(stored("fp64"), "Unsupported rounding mode for conversion.") == ("fp64-to-fp8",)
     assert told(stored("fp32"), "Unsupported rounding mode for conversion.") == ()
@@ -275,8 +265,7 @@ def test_a_split_scan_of_the_number_of_a_row_does_not_compile_and_other_scans_do
         columns: int, combine: Literal["sum", "prod", "max"], place: Sym, known: bool) -> None:
     graph = matrix(Index(expr=place, dtype="i32"), Scan(combine=combine, args=(0,)), store("out0", at(columns), 1),
                    rows=2, columns=columns, out0=("i32", 2 * columns))
-    case = Case(target="inductor.programs_scan", sizes={"n_out0": 2 * columns}, program=graph,
-                arrays=(ArraySpec(name="out0", dtype="i32", dims=("n_out0",)),))
+    case = compiled(graph, "scan")
     says = "list indices must be integers or slices, not NoneType"
     assert told(case, says) == (("row-number-in-a-split-scan",) if known else ())
     assert told(case, says.replace("NoneType", "str")) == ()
@@ -293,9 +282,7 @@ def test_quotients_of_bytes_and_of_relu_of_bytes_are_known_in_either_order(
         TritonSemantic(None).computation_type_impl(one, False, other, False, True)
     graph = vector(load("in0"), Pointwise(op=op, args=(0,)), Pointwise(op="trunc_divide", args=(0, 1)),
                    store("out0", X, 2), in0=dtype, out0=dtype)
-    case = Case(target="inductor.programs_pointwise", sizes={"n_in0": 4, "n_out0": 4}, program=graph, arrays=(
-        ArraySpec(name="in0", dtype=dtype, dims=("n_in0",), content=Content()),
-        ArraySpec(name="out0", dtype=dtype, dims=("n_out0",))))
+    case = compiled(graph, "pointwise")
     error = normalise(str(refusal.value))
     assert told(case, error, relatives_fail=False) == (("relu-of-narrow-integers",) if known else ())
     assert told(case, error) == told(case, error.replace("use", "use for bits"), relatives_fail=False) == ()
@@ -308,9 +295,7 @@ def test_a_looped_fold_of_relu_of_bytes_does_not_compile(op: str, was: str, beco
     """As Triton 3.6.0 and 3.9.0 say of the largest, smallest, sum, product and place of it, which torch 2.13 writes."""
     graph = matrix(load("in0", at(3)), Pointwise(op=op, args=(0,)), Reduce(kind="max", args=(1,)), store("out0", X, 2),
                    rows=2, columns=3, in0=("u8", 6), out0=("u8", 2))
-    case = Case(target="inductor.programs_reduction", sizes={"n_in0": 6, "n_out0": 2}, program=graph, arrays=(
-        ArraySpec(name="in0", dtype="u8", dims=("n_in0",), content=Content()),
-        ArraySpec(name="out0", dtype="u8", dims=("n_out0",))))
+    case = compiled(graph, "reduction")
     error = (f"Loop-carried variable _tmp4 has initial type <['N', 'N'], {was}> but is re-assigned to "
              f"<['N', 'N'], {becomes}> in loop! P")
     assert told(case, error, relatives_fail=False) == (("relu-of-narrow-integers",) if known else ())
@@ -325,9 +310,7 @@ def test_fp8_that_becomes_fp64_at_once_or_step_by_step_does_not_compile(
         converted: tuple[str, ...], to: str, known: bool) -> None:
     casts = [cast(place, dtype) for place, dtype in enumerate(("fp8e5", *converted))]
     graph = vector(load("in0"), *casts, store("out0", X, len(casts)), in0="bf16", out0=to)
-    case = Case(target="inductor.programs_memory", sizes={"n_in0": 4, "n_out0": 4}, program=graph, arrays=(
-        ArraySpec(name="in0", dtype="bf16", dims=("n_in0",), content=Content()),
-        ArraySpec(name="out0", dtype=to, dims=("n_out0",))))
+    case = compiled(graph, "memory")
     assert told(case, "Unsupported rounding mode for conversion.") == (
         ("casts-between-8-bit-floats-and-fp64",) if known else ())
     assert told(case, "Unsupported anything else") == ()
@@ -423,9 +406,7 @@ def test_a_product_with_the_reciprocal_for_a_quotient_by_a_number_is_known_and_a
 def test_what_is_computed_of_an_overflow_to_fp8e5_is_right_where_nothing_overflows(
         nodes: tuple[Node, ...], out: str, known: bool) -> None:
     graph = vector(load("in0"), *nodes, store("out0", X, len(nodes)), in0="fp32", out0=out)
-    case = Case(target="inductor.programs_mixed", sizes={"n_in0": 4, "n_out0": 4}, program=graph, arrays=(
-        ArraySpec(name="in0", dtype="fp32", dims=("n_in0",), content=Content()),
-        ArraySpec(name="out0", dtype=out, dims=("n_out0",))))
+    case = compiled(graph, "mixed")
     issue, = (one for one in ISSUES if one.name == "fp8e5-overflow-saturates" and one.relative)
     relative = _relative(issue, case)
     assert (relative is not None) == known

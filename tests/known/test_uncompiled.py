@@ -5,12 +5,12 @@ from typing import Literal
 import pytest
 from msgspec.structs import replace
 
+from tests.known.outcomes import compiled
 from tests.known.test_issues import entry
 from tests.known.test_programs import told, wrong
 from tests.unit.graphs.graphs import X, at, cast, constant, load, matrix, op, store, vector
 from tridiff.fuzz.known import Attribution
 from tridiff.fuzz.known.uncompiled import ISSUES
-from tridiff.fuzz.records import ArraySpec, Case, Content
 from tridiff.kernels.codegen.graph import Graph, Reduce
 
 
@@ -32,8 +32,7 @@ def test_an_index_of_an_extremum_is_known_where_it_is_folded_again() -> None:
 def test_a_constant_of_fp8_is_known_not_to_compile_also_where_only_its_bits_are_taken(dtype: str, known: bool) -> None:
     bits = "i16" if dtype == "bf16" else "i8"
     graph = vector(constant("0.5", dtype), cast(0, bits, bitcast=True), store("out0", X, 1), out0=bits)
-    case = Case(target="inductor.programs_pointwise", sizes={"n_out0": 4}, program=graph, arrays=(
-        ArraySpec(name="out0", dtype=bits, dims=("n_out0",)),))
+    case = compiled(graph, "pointwise")
     error = "'triton._C.libtriton.ir.builder' object has no attribute 'get_fp8e5'"
     assert told(case, error) == (("constants-of-fp8",) if known else ())
     assert told(case, error.replace("get_fp8e5", "get_bf16")) == ()
@@ -47,9 +46,7 @@ def test_a_fold_of_a_folded_truth_is_known_if_any_of_it_compiles(
     graph = matrix(load("in0", at(3)), Reduce(kind=first, args=(0,)), op(combined, 0, 1),
                    Reduce(kind=second, args=(2,)), store("out0", X, 3), rows=2, columns=3,
                    in0=("i1", 6), out0=("i1", 2))
-    case = Case(target="inductor.programs_reduction", sizes={"n_in0": 6, "n_out0": 2}, program=graph, arrays=(
-        ArraySpec(name="in0", dtype="i1", dims=("n_in0",), content=Content()),
-        ArraySpec(name="out0", dtype="i1", dims=("n_out0",))))
+    case = compiled(graph, "reduction")
     error = ("Loop-carried variable _tmp14 has initial type <['N', 'N'], int1> but is re-assigned to <['N', 'N'], "
              "int8> in loop! Pleas")
     assert told(case, error, relatives_fail=False) == (("folded-truth-of-eight-bits",) if known else ())
