@@ -86,8 +86,10 @@ def bind(function: ast.FunctionDef, values: Mapping[str, ast.expr]) -> ast.Funct
     """The function without the parameters in `values`, which stand in the body instead."""
     result = copy.deepcopy(function)
     arguments = result.args
+    optional = arguments.args[len(arguments.args) - len(arguments.defaults):]
+    arguments.defaults = [default for one, default in zip(optional, arguments.defaults, strict=True)
+                          if one.arg not in values]
     arguments.args = [one for one in arguments.args if one.arg not in values]
-    arguments.defaults = []
     # A parameter that is assigned cannot be replaced by an expression: it becomes a variable.
     kept = assigned(result.body) & set(values)
     Substitute({name: value for name, value in values.items() if name not in kept}).visit(result)

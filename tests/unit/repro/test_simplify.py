@@ -72,6 +72,11 @@ def test_folding_drops_what_constants_rule_out() -> None:
     assert ast.unparse(node) == "def k(a, unused):\n    a = 2\n    return a if a > 0 else 7"
 
 
+def test_parameters_that_stay_keep_what_they_are_by_default() -> None:
+    bound = bind(tree("def k(a, b, n=1, c=2, d=None):\n    return a"), {"b": constant_node(3), "n": constant_node(4)})
+    assert ast.unparse(bound.args) == "a, c=2, d=None"
+
+
 def test_a_parameter_that_is_assigned_becomes_a_variable() -> None:
     assert body(bind(tree("def k(n):\n    n = n + 1\n    return n"), {"n": constant_node(4)})) == (
         "n = 4\nn = n + 1\nreturn n")
