@@ -138,11 +138,6 @@ ISSUES = (
                      and bool(call.option("ieee_rounding"))),
            relative=without("ieee_rounding"), errors=("*intrinsic call returns*", "SIG*"),
            title="ieee_rounding of fp64 calls the division of fp32"),
-    KnownIssue(
-        name="hypot-overflows-early", stage="llvm", truth="accuracy", where=(("language.pointwise", "own"),),
-        entries=("language.pointwise/inf-8b9efa5ad5",), kinds=("inf",), match=of("libdevice.hypot.hypot"),
-        relative=lambda case: changed(case, row="libdevice.atan2.atan2"),
-        title="hypot of the largest number is infinite"),
     _issue("specials-of-fp8e5-to-bf16", "conversions/nan-missing-ac60e5b7be", "conversions/inf-d9a7595c15",
            stage="ttgir", errors=(), kinds=("nan_missing", "inf", "value"), relative=stored_as("fp16"),
            match=of(*(f"{language}.{row}" for language in ("tl", "gl") for row in ("cast", "store.implicit")),
