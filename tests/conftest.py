@@ -2,6 +2,7 @@
 tests of a file run on one worker of xdist."""
 
 import compileall
+import gc
 import os
 import sys
 from typing import Any
@@ -55,6 +56,12 @@ def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item
         reason = pytest.mark.skip(reason="no NVIDIA GPU that the installed torch can use")
         for item in wanting:
             item.add_marker(reason)
+
+
+def pytest_collection_finish() -> None:
+    # Collecting garbage, as much here asks for, need not go through all that has been imported.
+    gc.collect()
+    gc.freeze()
 
 
 def pytest_sessionfinish(session: pytest.Session) -> None:

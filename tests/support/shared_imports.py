@@ -34,6 +34,8 @@ def _variables() -> dict[str, str]:
     return {name: value for name, value in os.environ.items() if not name.startswith("PYTEST_")}
 
 
+# Beside other tests, more threads of torch's than one wait for each other.
+os.environ.setdefault("OMP_NUM_THREADS", "1")
 _AT_FIRST = _variables()
 
 
