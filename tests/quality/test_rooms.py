@@ -1,6 +1,7 @@
 """The rooms of `tridiff.fuzz` lie one above the other: a room imports only from rooms below it."""
 
 import ast
+import functools
 from pathlib import Path
 
 REPOSITORY = Path(__file__).resolve().parents[2]
@@ -17,6 +18,7 @@ UPWARD: dict[tuple[str, str], str] = {}
 """Imports that run back up all the same, (room, room above) with the reason."""
 
 
+@functools.cache
 def _imports(path: Path) -> set[str]:
     found: set[str] = set()
     for node in ast.walk(ast.parse(path.read_text(encoding="utf-8"))):
