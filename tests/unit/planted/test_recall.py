@@ -48,9 +48,9 @@ def measured(tmp_path_factory: pytest.TempPathFactory) -> dict[str, Tried]:
     folder = tmp_path_factory.mktemp("planted")
     add = ("language/semantic.py", "TritonSemantic.add")
     tries = {
-        "wrong value": (edit_in(*add, "other_instruction", "create_fadd"), "interpreter", 40),
-        "other code": (edit_in(*add, "other_instruction", "create_fadd"), "compile:sm_90", 40),
-        "harmless": (edit_in(*add, "named_result", "create_fadd"), "compile:sm_90", 40),
+        "wrong value": (edit_in(*add, "other_instruction", "create_fadd"), "interpreter", 12),
+        "other code": (edit_in(*add, "other_instruction", "create_fadd"), "compile:sm_90", 12),
+        "harmless": (edit_in(*add, "named_result", "create_fadd"), "compile:sm_90", 12),
     }
 
     def one(name: str) -> Tried:
