@@ -21,6 +21,8 @@ from tridiff.fuzz.records.outcome import WrongElement
 from tridiff.fuzz.workers import protocol
 from tridiff.fuzz.workers.pool import Pool, PoolOptions
 
+pytestmark = pytest.mark.slow
+
 ENDLESS = 2.0
 """Hang limit of these pools in seconds; nothing else here takes that long after the first case."""
 

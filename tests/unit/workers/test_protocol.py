@@ -23,7 +23,7 @@ from tridiff.fuzz.workers.child import bounded
 from tridiff.fuzz.workers.forks import PoolOptions
 from tridiff.fuzz.workers.pool import Pool
 
-pytestmark = pytest.mark.own_zygote
+pytestmark = [pytest.mark.own_zygote, pytest.mark.slow]
 
 A, B = addition(rows=3), addition(rows=4)
 
