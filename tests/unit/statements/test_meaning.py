@@ -1,6 +1,7 @@
 """What a kernel run as Python must give, where Triton means something else than Python."""
 
 import re
+from functools import cache
 
 import numpy as np
 import pytest
@@ -16,6 +17,7 @@ from tridiff.fuzz.statements.meaning.run import refusal, stored
 from tridiff.fuzz.statements.meaning.values import Illegal
 from tridiff.fuzz.target import Limits
 from tridiff.fuzz.verdicts import Declined
+from tridiff.kernels.language.script import Node
 from tridiff.oracles.by_numpy import language as in_numpy
 from tridiff.oracles.by_torch import language as in_torch
 from tridiff.oracles.dtypes import numpy_dtype, torch_dtype
@@ -162,22 +164,28 @@ def test_undefined_results_are_open_and_endless_loops_end() -> None:
         stored(endless, in_numpy, memories, {}, 1)
 
 
-def test_every_passage_is_run_by_some_draw_and_means_something() -> None:
-    """What a passage leaves is a tensor, whatever its operands are drawn to be."""
-    met: dict[str, None] = {}
+@cache
+def drawn() -> list[list[Node]]:
+    """The statements of some programs of every topic."""
+    found = []
     for topic, number in (("statements", 150), ("functions", 120), ("pointers", 120)):
         target = find(f"language.{topic}")
         for case in draws(target.draw.cases(Limits()), number, seed=1):
             assert target.draw.valid(case)
-            met |= {one.word("name"): None for one in nodes(script_of(case).body) if one.row == "idiom"}
+            found.append(list(nodes(script_of(case).body)))
+    return found
+
+
+def test_every_passage_is_run_by_some_draw_and_means_something() -> None:
+    """What a passage leaves is a tensor, whatever its operands are drawn to be."""
+    met = {one.word("name") for body in drawn() for one in body if one.row == "idiom"}
     assert len(met) > 0.85 * len(IDIOMS), set(IDIOMS) - set(met)
 
 
 def test_assertions_that_are_drawn_hold_for_every_number() -> None:
     """A condition on NaN as well; one that does not hold is outside the contract, and such a case is not checked."""
-    asserted = [one.parts[0] for seed in range(3)
-                for case in draws(find("language.statements").draw.cases(Limits()), 100, seed=seed)
-                for one in nodes(script_of(case).body) if one.row == "asserted" and one.word("kind") != "static"]
+    asserted = [one.parts[0] for body in drawn() for one in body
+                if one.row == "asserted" and one.word("kind") != "static"]
     assert len(asserted) > 9
     for condition in asserted:
         text = expression(condition)
@@ -236,8 +244,8 @@ def test_extrema_of_bf16_are_drawn_and_converted_at_once_and_of_numbers_beside_t
     extrema = converted = 0
     numbers = {"left": 0, "right": 0, "converted": 0}
     functions = ("min", "max", "tl.minimum", "tl.maximum")
-    for case in draws(find("language.statements").draw.cases(Limits(elements=64, rows=4)), 150, seed=7):
-        for one in nodes(script_of(case).body):
+    for body in drawn():
+        for one in body:
             pairs = [part for part in one.parts if part.row == "call" and part.word("function") in functions]
             converted += bool(pairs) and one.row == "cast" and one.words["to"] == "bf16"
             extrema += one.row == "fold"
