@@ -157,7 +157,8 @@ FAULTS: tuple[tuple[str, str, Any, str, dict[str, object]], ...] = (
     ("triton.runtime.interpreter", "InterpretedFunction.__init__",
      lambda self, fn, do_not_specialize, **more: vars(self).update(fn=fn, kwargs=more), "expressions",
      {"expression": "decorated"}),
-    ("triton.language.core", "_wrap_axis", lambda axis, ndim: axis % ndim, "calls", {"row": "tl.expand_dims"}),
+    ("triton.language.core", "_wrap_axis", lambda axis, ndim: axis % ndim, "calls",
+     {"row": "tl.expand_dims", "draw": 1}),
     ("triton.experimental.gluon.language.nvidia.blackwell", "_packed_arith",
      lambda operation, operands, dtype, semantic: operands[0], "lines",
      {"part": "gluon: tensor memory 1", "chip": "sm_100", "option": ""}),
@@ -176,13 +177,13 @@ def test_faults_of_the_front_end_change_an_answer(
         pytest.skip(f"no {name} in Triton {installed()}")
     if before(installed(), "3.9.0") and " arguments of " in str(choices.get("part")):
         pytest.skip("the lines are written for 3.9.0")
-    every = [case(scene, **choices, **more) for more in ([{}] if scene == "lines" else [{"draw": 0}, {"draw": 1}])]
-    right = [play(one) for one in every]
-    assert right == [play(one) for one in every]
-    if before(installed(), "3.9.0") and all(answer.startswith("refused") for one in right for answer in one.values()):
+    asked = case(scene, **({} if scene == "lines" else {"draw": 0}) | choices)
+    right = play(asked)
+    assert right == play(asked)
+    if before(installed(), "3.9.0") and all(answer.startswith("refused") for answer in right.values()):
         pytest.skip("the statements are written for 3.9.0, this version refuses all of them")
     monkeypatch.setattr(f"{module}.{name}", wrong)
-    assert right != [play(one) for one in every]
+    assert right != play(asked)
 
 
 def test_places_are_those_of_the_kernel_alone() -> None:
