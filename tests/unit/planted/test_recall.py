@@ -3,7 +3,6 @@
 import subprocess
 import sys
 import threading
-from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
 import pytest
@@ -42,40 +41,28 @@ def test_a_fault_that_nobody_could_miss_is_loud(tmp_path: Path) -> None:
     assert loud(plant(quiet, PACKAGE, tmp_path / "quiet"), tmp_path / "two") == ""
 
 
-@pytest.fixture(scope="module")
-def measured(tmp_path_factory: pytest.TempPathFactory) -> dict[str, Tried]:
-    """A wrong result, a refusal, other code, and an edit that changes nothing, each through a gate of one target."""
-    folder = tmp_path_factory.mktemp("planted")
-    add = ("language/semantic.py", "TritonSemantic.add")
-    tries = {
-        "wrong value": (edit_in(*add, "other_instruction", "create_fadd"), "interpreter", 12),
-        "other code": (edit_in(*add, "other_instruction", "create_fadd"), "compile:sm_90", 12),
-        "harmless": (edit_in(*add, "named_result", "create_fadd"), "compile:sm_90", 12),
-    }
-
-    def one(name: str) -> Tried:
-        edit, backend, cases = tries[name]
-        settings = Settings(triton=triton.__version__, backends=(backend,), seconds=90.0, workers=1, seed=1,
-                            targets=("triton.vector_add",), subjects=("own",), max_cases=cases)
-        return measure(edit, settings, PACKAGE, folder / name.replace(" ", "-"), stop=threading.Event())
-
-    with ThreadPoolExecutor(max_workers=2) as threads:
-        return dict(zip(tries, threads.map(one, tries), strict=True))
+def measured(operator: str, backend: str, folder: Path) -> Tried:
+    """An edit where floats are added, through a gate of one target."""
+    settings = Settings(triton=triton.__version__, backends=(backend,), seconds=90.0, workers=1, seed=1,
+                        targets=("triton.vector_add",), subjects=("own",), max_cases=12)
+    edit = edit_in("language/semantic.py", "TritonSemantic.add", operator, "create_fadd")
+    return measure(edit, settings, PACKAGE, folder / "planted", stop=threading.Event())
 
 
-def test_a_wrong_value_is_caught(measured: dict[str, Tried]) -> None:
-    line = measured["wrong value"]
+def test_a_wrong_value_is_caught(tmp_path: Path) -> None:
+    line = measured("other_instruction", "interpreter", tmp_path)
     assert (line.outcome, line.verdict) == ("caught", "do not upgrade"), line.how
     assert "regression" in line.how and "triton.vector_add" in line.how
 
 
-def test_other_code_is_caught_where_no_values_are_computed(measured: dict[str, Tried]) -> None:
-    line = measured["other code"]
+def test_other_code_is_caught_where_no_values_are_computed(tmp_path: Path) -> None:
+    line = measured("other_instruction", "compile:sm_90", tmp_path)
     assert (line.outcome, line.code_changed) == ("caught", ("triton.vector_add on compile:sm_90",)), line.how
 
 
-def test_an_edit_that_changes_nothing_stays_quiet(measured: dict[str, Tried]) -> None:
-    line = measured["harmless"]
+@pytest.mark.nightly  # by day tests/gate/test_two_builds.py has such a gate
+def test_an_edit_that_changes_nothing_stays_quiet(tmp_path: Path) -> None:
+    line = measured("named_result", "compile:sm_90", tmp_path)
     assert (line.outcome, line.harmless, line.verdict) == ("missed", True, "upgrade"), line.how
     assert line.pairs > 0
 
