@@ -6,7 +6,6 @@ from typing import Any
 
 import pytest
 import triton.language as tl
-from torch._inductor.runtime import triton_helpers as inductor
 
 from tests.kernels.driver_runs import compile_ahead
 from tests.kernels.errors import error_of
@@ -85,6 +84,8 @@ def test_wrong_widths_are_refused() -> None:
 
 
 def test_inductor_refuses_a_64_bit_index_in_the_packed_scan() -> None:
+    from torch._inductor.runtime import triton_helpers as inductor  # seconds, which collecting need not take
+
     # The reason why the walk counts in int64 here. When this fails, upstream has been fixed: drop the remark.
     assert "target" in error_of(
         lambda: build("fp32", helper=inductor.exclusive_scan_decoupled_lookback, index=tl.int64))
