@@ -214,7 +214,8 @@ def _fold_of_positions(analysis: Analysis, position: int, node: Node) -> Changes
     while waiting:
         place = waiting.pop()
         one = analysis.graph.nodes[place]
-        if place in reached or isinstance(one, Store) or is_float(analysis.dtype(place)):
+        dtype = "" if isinstance(one, Store) else analysis.dtype(place)
+        if place in reached or dtype in ("", "i1") or is_float(dtype):
             continue
         reached.add(place)
         waiting += analysis.users[place]

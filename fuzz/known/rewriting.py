@@ -5,6 +5,7 @@ from collections.abc import Callable, Mapping
 from msgspec.structs import replace
 
 from tridiff.fuzz.kinds.graphs.rebuild import rebuilt
+from tridiff.fuzz.kinds.graphs.validity import valid
 from tridiff.fuzz.records import Case
 from tridiff.kernels.codegen.domains import Analysis
 from tridiff.kernels.codegen.graph import Graph, Node
@@ -45,7 +46,7 @@ def without(form: Form) -> Callable[[Case], Case | None]:
                 return case
             nodes = tuple(found.get(position, node) for position, node in enumerate(graph.nodes))
             made = rebuilt(case, replace(graph, nodes=nodes))
-            if made is None:
+            if made is None or not valid(made):
                 return None
             case = made
         return None

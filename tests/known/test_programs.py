@@ -19,6 +19,7 @@ from tridiff.fuzz.known.coordinates import cell_of_a_sum
 from tridiff.fuzz.known.draws import draw_cases
 from tridiff.fuzz.known.programs import ISSUES
 from tridiff.fuzz.known.rehearse import rehearse
+from tridiff.fuzz.known.rewriting import without
 from tridiff.fuzz.known.searched import searches_for_floats, without_searched_nan
 from tridiff.fuzz.records import Case, Outcome, Verdict
 from tridiff.fuzz.registry import find
@@ -314,6 +315,17 @@ def test_fp8_that_becomes_fp64_at_once_or_step_by_step_does_not_compile(
     assert told(case, "Unsupported rounding mode for conversion.") == (
         ("casts-between-8-bit-floats-and-fp64",) if known else ())
     assert told(case, "Unsupported anything else") == ()
+
+
+def test_a_sum_of_truths_is_no_sum_of_positions_and_what_rewriting_makes_illegal_is_no_control() -> None:
+    issue, = (one for one in ISSUES if one.name == "positions-in-another-type")
+    nodes = (load("in0", at(3)), Reduce(kind="argmin", args=(0,)), op("eq", 1, 1), Reduce(kind="sum", args=(2,)))
+    case = compiled(matrix(*nodes, op("minimum", 3, 3), store("out0", X, 4), rows=2, columns=3, in0=("fp32", 6),
+                           out0=("i32", 2)), "reduction")
+    assert not issue.match(case)
+    of_truths = without(lambda analysis, place, node: (
+        {3: replace(node, kind="max")} if place == 3 and analysis.dtype(4) == "i32" else {}))
+    assert of_truths(case) is None, "minimum takes no truths, and asking for its type is an error"
 
 
 @pytest.mark.parametrize("found, then, fold, known", [
