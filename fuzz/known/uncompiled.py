@@ -4,13 +4,14 @@ from collections.abc import Callable
 
 from msgspec.structs import replace
 
-from tridiff.fuzz.known.graphs.nodes import below
+from tridiff.fuzz.known.graphs.nodes import below, of_axes
 from tridiff.fuzz.known.issue import KnownIssue
 from tridiff.fuzz.known.rewriting import Changes, has, without
 from tridiff.fuzz.records import Case
 from tridiff.fuzz.records.corpus_entry import Stage, Truth
+from tridiff.kernels.codegen.constants import is_float
 from tridiff.kernels.codegen.domains import Analysis, operands
-from tridiff.kernels.codegen.graph import Cast, Constant, Node, Reduce, Store
+from tridiff.kernels.codegen.graph import Cast, Constant, Node, Pointwise, Reduce, Store
 from tridiff.oracles.dtypes import FP8
 
 HERE = (("inductor.programs_*", "inductor"),)
@@ -49,6 +50,13 @@ def _folds_a_folded_truth(analysis: Analysis, position: int, node: Node) -> Chan
     return {}
 
 
+def _truncated_coordinates(analysis: Analysis, position: int, node: Node) -> Changes:
+    """The floor of a quotient of what is computed of coordinates, whose bounds torch.compile follows."""
+    found = isinstance(node, Pointwise) and node.op == "trunc_divide" and not is_float(analysis.dtype(position)) and (
+        all(of_axes(analysis, k) for k in node.args))
+    return {position: replace(node, op="floor_divide")} if found else {}
+
+
 def _converts_to_fp8(analysis: Analysis, position: int, node: Node) -> Changes:
     kind = analysis.buffers[node.buffer] if isinstance(node, Store) else node.dtype if isinstance(node, Cast) else ""
     return {position: node} if kind.startswith("fp8") else {}
@@ -71,6 +79,11 @@ ISSUES = (
         entries=(), match=has(_folds_a_folded_truth), relative=without(_folds_a_folded_truth),
         kinds=(),
         errors=("Loop-carried variable * has initial type <*, int1> but is re-assigned to <*, int8>*",)),
+    KnownIssue(
+        name="bounds-of-a-truncated-quotient", stage="inductor", truth="defect", where=HERE,
+        title="the bounds of a truncated quotient of unbounded coordinates are infinity by infinity",
+        entries=(), match=has(_truncated_coordinates), relative=without(_truncated_coordinates),
+        kinds=(), errors=("Invalid NaN comparison*",)),
     erring("bool-to-fp8", has(_converts_to_fp8), "scan/cannot-cast-int1-constex-a7329dce24",
            upstream=("pytorch#151018",), title="bool and integers to fp8 do not compile",
            errors=("cannot cast int*fp8*", "cannot cast uint*fp8*", "AssertionError: cannot cast *fp8*",

@@ -11,7 +11,7 @@ from tests.known.test_programs import told, wrong
 from tests.unit.graphs.graphs import X, at, cast, constant, load, matrix, op, store, vector
 from tridiff.fuzz.known import Attribution
 from tridiff.fuzz.known.uncompiled import ISSUES
-from tridiff.kernels.codegen.graph import Graph, Reduce
+from tridiff.kernels.codegen.graph import Graph, Index, Node, Reduce
 
 
 def test_an_index_of_an_extremum_is_known_where_it_is_folded_again() -> None:
@@ -52,3 +52,15 @@ def test_a_fold_of_a_folded_truth_is_known_if_any_of_it_compiles(
     assert told(case, error, relatives_fail=False) == (("folded-truth-of-eight-bits",) if known else ())
     assert told(case, error) == told(case, error.replace("int8", "int32"), relatives_fail=False) == ()
     assert Attribution(lambda relative: wrong(relative, failed=False)).issues(case, wrong(case)) == ()
+
+
+@pytest.mark.parametrize(("other", "op_name", "known"), [
+    (Index(expr=X, dtype="i64"), "trunc_divide", True), (load("in0"), "trunc_divide", False),
+    (Index(expr=X, dtype="i64"), "floor_divide", False)])
+def test_bounds_of_a_truncated_quotient_of_coordinates_are_known_if_its_floor_compiles(
+        other: Node, op_name: str, known: bool) -> None:
+    graph = vector(Index(expr=X, dtype="i64"), other, op(op_name, 0, 1), load("in0"), op("add", 2, 3),
+                   store("out0", X, 4), in0="i64", out0="i64")
+    case, error = compiled(graph, "pointwise"), "Invalid NaN comparison"
+    assert told(case, error, relatives_fail=False) == (("bounds-of-a-truncated-quotient",) if known else ())
+    assert told(case, error) == told(case, "Invalid comparison", relatives_fail=False) == ()
