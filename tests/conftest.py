@@ -85,9 +85,9 @@ def pytest_terminal_summary(terminalreporter: pytest.TerminalReporter, config: p
 
 @pytest.hookimpl(optionalhook=True)
 def pytest_xdist_auto_num_workers() -> int | None:
-    """`-n auto`: one worker more than there are cores. Tests of campaigns, pools and killed processes mostly wait, for
+    """`-n auto`: two workers more than there are cores. Tests of campaigns, pools and killed processes mostly wait, for
     a fifth of the cores' time where each core has one worker."""
-    return None if "PYTEST_XDIST_AUTO_NUM_WORKERS" in os.environ else len(os.sched_getaffinity(0)) + 1
+    return None if "PYTEST_XDIST_AUTO_NUM_WORKERS" in os.environ else len(os.sched_getaffinity(0)) + 2
 
 
 @pytest.hookimpl(optionalhook=True)
