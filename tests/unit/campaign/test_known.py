@@ -6,6 +6,7 @@ from pathlib import Path
 
 import msgspec
 import pytest
+from msgspec.structs import replace
 
 from tests.support.campaigns import campaign_options, shard_spec
 from tests.support.fake_pool import FakePool
@@ -99,6 +100,20 @@ def test_a_finding_whose_entry_agrees_here_is_new_and_the_entry_is_told(
     assert {name for one in told for name in one.stopped}
     assert {entry.id for entry in result.findings} >= {name for one in told for name in one.stopped}
     assert result.known_seen == {}
+
+
+def test_a_finding_that_does_not_come_each_time_is_known_on_releases_where_it_came(
+        tmp_path: Path, corpus: Corpus, ran: Counter[str]) -> None:
+    healed.update(entry.case.digest for entry in entries(corpus))
+    for number, triton in enumerate((entries(corpus)[0].found_in.triton, "3.5.0")):
+        for entry in entries(corpus):
+            rows = tuple(replace(one, triton=triton, backend="compile:sm_90") for one in entry.expected)
+            corpus.rewrite(replace(entry, status="flaky", reproduced="1/2", expected=rows))
+        folder = tmp_path / triton
+        folder.mkdir()
+        result = run(prepared(folder, corpus), 1)
+        assert {one.fails for one in replayed(folder / "state")} == {number == 0}
+        assert (result.findings == ()) is (number == 0)
 
 
 def test_machines_that_do_not_see_the_folder_take_the_corpus_at_its_word(
