@@ -7,6 +7,9 @@ more is asked, wherever eager torch and exact arithmetic have the same answer:
 - mean of `var_mean` of a row whose one infinity comes last. Eager torch folds rows from the left, and an infinity
   that other elements follow makes its running mean NaN (oracles.md §6), where numpy has the infinity: those stay open.
 - overflow to fp8e5, infinite in torch and in ml_dtypes.
+
+Less is asked of Bessel functions of infinities: eager torch has NaN, which torch.compile takes over where it evaluates
+what it knows beforehand, and the library of the device 0, which is right.
 """
 
 import numpy as np
@@ -14,7 +17,7 @@ import numpy as np
 from tridiff.fuzz.kinds.graphs.evaluate import Interpreter
 from tridiff.fuzz.records import Case
 from tridiff.kernels.codegen.domains import Analysis
-from tridiff.kernels.codegen.graph import Cast, Graph, Reduce, Store
+from tridiff.kernels.codegen.graph import Cast, Graph, Pointwise, Reduce, Store
 from tridiff.oracles.by_numpy.bounded import Real, Value
 from tridiff.oracles.dtypes import dtype
 
@@ -52,6 +55,13 @@ class EagerInterpreter(Interpreter):
         beyond = np.abs(x.value) - x.error >= OVERFLOWS
         return Real(name, np.where(beyond, np.copysign(np.inf, x.value), found.value),
                     np.where(beyond, 0.0, found.error))
+
+    def _pointwise(self, node: Pointwise) -> tuple[str, Value]:
+        name, found = super()._pointwise(node)
+        x = self._value(node.args[0])
+        if node.op in ("j0", "j1", "y0", "y1") and isinstance(x, Real):
+            found = found.open_where(np.isinf(x.value))
+        return name, found
 
     def _welford(self, node: Reduce) -> tuple[tuple[str, ...], tuple[Value, ...]]:
         names, (mean, *others) = super()._welford(node)

@@ -6,11 +6,11 @@ import numpy as np
 import pytest
 import torch
 
-from tests.unit.graphs.graphs import X, at, cast, load, matrix, row_sums_of_a_masked_gather, store
+from tests.unit.graphs.graphs import X, at, cast, load, matrix, row_sums_of_a_masked_gather, store, vector
 from tridiff.fuzz.kinds.graphs import by_torch
 from tridiff.fuzz.kinds.graphs.evaluate import Interpreter
 from tridiff.fuzz.kinds.graphs.torch_contract import EagerInterpreter, beyond_own_contract
-from tridiff.kernels.codegen.graph import Graph, Part, Reduce
+from tridiff.kernels.codegen.graph import Graph, Part, Pointwise, Reduce
 from tridiff.oracles.by_numpy.bounded import Real
 
 INF = math.inf
@@ -62,6 +62,17 @@ def test_overflow_to_fp8e5_is_infinite() -> None:
         eager = by_torch.evaluate(_narrowed(), {"in0": torch.tensor([value])})["out0"]
         assert eager.float().item() == torch.tensor([value]).to(torch.float8_e5m2).float().item() == wanted
     assert _numpy(Interpreter, _narrowed(), [61440.0]).error.item() == INF
+
+
+@pytest.mark.parametrize("op", ["j0", "j1", "y0", "y1"])
+def test_bessel_functions_are_open_at_infinities_alone(op: str) -> None:
+    graph = vector(load("in0", X), Pointwise(op=op, args=(0,)), store("out0", X, 1), length=3,
+                   in0="fp32", out0="fp32")
+    found = _numpy(EagerInterpreter, graph, [INF, 5.0, math.nan])
+    assert (found.error[0], found.error[2]) == (INF, 0.0) and found.error[1] < 1e-4
+    assert _numpy(Interpreter, graph, [INF, 5.0, math.nan]).value[0] == 0
+    eager = getattr(torch.special, f"bessel_{op}")(torch.tensor([INF, 5.0]))
+    assert math.isnan(eager[0]) and abs(found.value[1] - eager[1].item()) < 1e-4
 
 
 def test_the_control_declines_what_its_contract_leaves_open() -> None:
