@@ -7,6 +7,7 @@ was seen, and so is one whose backend this machine lacks.
 """
 
 from collections.abc import Iterator
+from pathlib import Path
 
 import pytest
 
@@ -19,7 +20,7 @@ from tridiff.fuzz.errors import TridiffError
 from tridiff.fuzz.records import CorpusEntry
 from tridiff.fuzz.workers.pool import Pool, PoolOptions
 
-ROOT = committed_corpus()
+ROOT = committed_corpus(Path(__file__).resolve().parents[2])
 
 READS_OF_FREED_MEMORY = {"sigsegv-cbe2bc56d1": 5}
 """Entries that die only if the heap of the compiler's process holds the wrong thing, and how often each is tried."""

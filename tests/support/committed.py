@@ -13,12 +13,12 @@ REPOSITORY = Path(__file__).resolve().parents[2]
 
 
 @cache
-def committed_corpus() -> Path:
+def committed_corpus(repository: Path = REPOSITORY) -> Path:
     """The corpus as it is committed: a campaign that ran in this checkout has added what nobody has judged yet. Where
     there is no checkout, the corpus as it was delivered."""
-    archive = subprocess.run(["git", "archive", "HEAD", "corpus"], cwd=REPOSITORY, capture_output=True, check=False)
+    archive = subprocess.run(["git", "archive", "HEAD", "corpus"], cwd=repository, capture_output=True, check=False)
     if archive.returncode:
-        return REPOSITORY / "corpus"
+        return repository / "corpus"
     folder = Path(tempfile.mkdtemp(prefix="tridiff-corpus-"))
     atexit.register(shutil.rmtree, folder, ignore_errors=True)
     with tarfile.open(fileobj=io.BytesIO(archive.stdout)) as files:
