@@ -23,7 +23,7 @@ from tridiff.fuzz.repro.inline import (
 from tridiff.fuzz.repro.simplify import assigned, bind, constant_node, fold, loaded, parameters
 
 _STANDARD = {"triton": "triton", "tl": "triton.language"}
-_LIBRARIES = ("triton", "torch")
+_LIBRARIES = ("triton", "torch", "typing")
 """Packages that a script may import; everything else is written out."""
 
 
@@ -169,7 +169,7 @@ class _Collector:
             self.constants[name] = f"{name} = tl.constexpr({ast.unparse(self.expression(thing.value))})"
         elif isinstance(thing, bool | int | float | str):
             self.constants[name] = f"{name} = {ast.unparse(self.expression(thing))}"
-        elif getattr(thing, "__module__", "").partition(".")[0] in (*_LIBRARIES, "typing"):
+        elif getattr(thing, "__module__", "").partition(".")[0] in _LIBRARIES:
             alias = "" if name == thing.__name__ else f" as {name}"
             self.imports[name] = f"from {thing.__module__} import {thing.__name__}{alias}"
         elif type(thing).__name__ == "ConstexprFunction" or (
@@ -179,7 +179,6 @@ class _Collector:
             raise TridiffError(f"the global {name!r} of a kernel cannot be written into a script",
                                fix="give the target a script form in fuzz/repro/forms.py")
         return ast.Name(name, ast.Load())
-
 
     def _take_definition(self, name: str, scope: Mapping[str, Any]) -> None:
         """An aggregate or a function of constants, as its module writes it, with what it and its decorators name."""

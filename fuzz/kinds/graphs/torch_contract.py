@@ -58,9 +58,8 @@ class EagerInterpreter(Interpreter):
 
     def _pointwise(self, node: Pointwise) -> tuple[str, Value]:
         name, found = super()._pointwise(node)
-        x = self._value(node.args[0])
-        if node.op in ("j0", "j1", "y0", "y1") and isinstance(x, Real):
-            found = found.open_where(np.isinf(x.value))
+        if node.op in ("j0", "j1", "y0", "y1"):
+            found = found.open_where(np.isinf(self._value(node.args[0]).value))
         return name, found
 
     def _welford(self, node: Reduce) -> tuple[tuple[str, ...], tuple[Value, ...]]:

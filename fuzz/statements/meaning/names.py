@@ -93,11 +93,6 @@ class Statements:
         one that is taken for sure."""
         return self.run.decide is None or any(isinstance(one, Value) for one in conditions)
 
-    def first(self, returned: list[Any], value: Any) -> Any:
-        """What the first return that was taken gives. value: of this one."""
-        returned.append(value)
-        return returned[0]
-
     def _tensors(self, value: Any) -> Any:
         if is_number(value):
             return self.run.constant(value)

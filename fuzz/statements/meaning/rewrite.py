@@ -17,7 +17,7 @@ AS_PYTHON = "<kernel as Python>"
 _VARIANT = "_variant"
 """The name in a function for the types and numbers that it is called with."""
 _RETURNED = "_returned"
-"""The name in a function for what it returned already, while what stands behind a return is looked at."""
+"""The name in a function for what its returns gave so far: while what stands behind one is looked at, several."""
 
 
 def _call(name: str, *args: ast.expr) -> ast.Call:
@@ -31,6 +31,13 @@ def _name(name: str) -> ast.Name:
 
 def _assign(name: str, value: ast.expr) -> ast.Assign:
     return ast.Assign(targets=[ast.Name(id=name, ctx=ast.Store())], value=value)
+
+
+def _first_returned(value: ast.expr) -> list[ast.stmt]:
+    """Keep what a return gives, and give what the first one that was taken did."""
+    append = ast.Attribute(value=_name(_RETURNED), attr="append", ctx=ast.Load())
+    first = ast.Subscript(value=_name(_RETURNED), slice=ast.Constant(0), ctx=ast.Load())
+    return [ast.Expr(ast.Call(func=append, args=[value], keywords=[])), ast.Return(first)]
 
 
 def _later(body: ast.expr) -> ast.Lambda:
@@ -54,7 +61,8 @@ class Rewriter(ast.NodeTransformer):
         self.function, self.depth, self.pending = "", 0, set[str]()
         self.conditions: list[str] | None = []
         """Names for the conditions of the branches that one stands in, None in a loop."""
-        self.number = 0
+        self.branched = False
+        """Whether the function returned in a branch before."""
 
     def visit_Import(self, node: ast.Import) -> None:
         return None
@@ -71,28 +79,29 @@ class Rewriter(ast.NodeTransformer):
         if any(isinstance(one, ast.Attribute) and one.attr == "constexpr_function" for one in node.decorator_list):
             return node  # Python of its own
         self.function, self.depth, self.pending = node.name, 0, set()
-        self.conditions, self.number = [], 0
+        self.conditions, self.branched = [], False
         self._visit_all(node)
-        if any(isinstance(one, ast.Name) and one.id == _RETURNED for one in ast.walk(node)):
+        if self.branched:
             node.body.insert(0, _assign(_RETURNED, ast.List(elts=[], ctx=ast.Load())))
-            node.body.append(ast.Return(_call("first", _name(_RETURNED), ast.Constant(None))))
+            node.body += _first_returned(ast.Constant(None))
         if node.name != KERNEL:
             names = [one.arg for one in (*node.args.posonlyargs, *node.args.args, *node.args.kwonlyargs)]
             given = ast.Dict(keys=[ast.Constant(one) for one in names], values=[_name(one) for one in names])
             node.body.insert(0, _assign(_VARIANT, _call("entered", ast.Constant(node.name), given)))
         return node
 
-    def visit_Return(self, node: ast.Return) -> ast.stmt:
+    def visit_Return(self, node: ast.Return) -> ast.Return | list[ast.stmt]:
         """What stands behind a return in branches that are taken for sure is compiled like the rest."""
         self._visit_all(node)
-        value = node.value or ast.Constant(None)
         if node.value is not None and self.function != KERNEL:
-            value = _call("returned", value, ast.Constant(self.function), _name(_VARIANT))
-        node.value = _call("first", _name(_RETURNED), value)
-        if not self.conditions:
+            node.value = _call("returned", node.value, ast.Constant(self.function), _name(_VARIANT))
+        self.branched |= bool(self.conditions)
+        if not self.branched:
             return node
-        leaves = _call("leaves", *map(_name, self.conditions))
-        return ast.copy_location(ast.If(test=leaves, body=[node], orelse=[ast.Expr(node.value)]), node)
+        kept, leaving = _first_returned(node.value or ast.Constant(None))
+        if self.conditions:
+            leaving = ast.If(test=_call("leaves", *map(_name, self.conditions)), body=[leaving], orelse=[])
+        return [ast.copy_location(kept, node), ast.copy_location(leaving, node)]
 
     def _visit_all(self, node: ast.AST) -> None:
         self.generic_visit(node)
@@ -109,8 +118,7 @@ class Rewriter(ast.NodeTransformer):
         return self._nested(node)
 
     def visit_If(self, node: ast.If) -> list[ast.stmt]:
-        self.number += 1
-        condition = f"_condition_{self.number}"
+        condition = f"_condition_{node.lineno}_{node.col_offset}"
         self._nested(node, condition)
         found = ast.copy_location(_assign(condition, node.test), node)
         node.test = _name(condition)
