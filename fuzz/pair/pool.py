@@ -195,9 +195,7 @@ class PairPool:
                     if not flaky and not _same(told, one(pool)):
                         flaky = side
             if flaky:
-                # What answers had in common with those of the other build says no more than the verdicts.
-                pair = msgspec.structs.replace(pair, relation=Relation.FLAKY, flaky=flaky, code_changed=(), reason=(
-                    f"the {flaky} does not give the same twice: {pair.reason}")[:2000])
+                pair = _flaky(pair, flaky, f"give the same twice: {pair.reason}")
             else:
                 self._seen[key] = REPEATS[kind(backend or self.options.backend)]
         elif pair.code_changed and pair.versions[0] == pair.versions[1] and not pair.relation.different:
@@ -241,8 +239,7 @@ class PairPool:
                                     strict=True):
             again = one(pool)[1]
             if again is not None and changed_code(seen, again):
-                return msgspec.structs.replace(pair, relation=Relation.FLAKY, flaky=side, code_changed=(), reason=(
-                    f"the {side} does not compile to the same code twice"))
+                return _flaky(pair, side, "compile to the same code twice")
         self._seen[key] = 1
         return pair
 
@@ -312,6 +309,13 @@ def _with_what_was_compiled(pair: PairOutcome, ahead: PairOutcome) -> PairOutcom
         for ran, made in ((pair.baseline, ahead.baseline), (pair.candidate, ahead.candidate)))
     return msgspec.structs.replace(pair, baseline=before, candidate=after, control=ahead.control,
                                    code_changed=ahead.code_changed or pair.code_changed)
+
+
+def _flaky(pair: PairOutcome, side: str, lacks: str) -> PairOutcome:
+    """A pair of which a side does not do what it should each time: what is apart of its code or answers says nothing
+    either."""
+    return msgspec.structs.replace(pair, relation=Relation.FLAKY, flaky=side, code_changed=(),
+                                   reason=f"the {side} does not {lacks}"[:2000])
 
 
 def _same(one: tuple[Outcome, Observed | None], other: tuple[Outcome, Observed | None]) -> bool:

@@ -1,6 +1,5 @@
 """Conversions of generated programs that torch.compile leaves out, and others beside them."""
 
-
 import pytest
 import torch
 from msgspec.structs import replace

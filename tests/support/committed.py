@@ -9,7 +9,7 @@ import tempfile
 from functools import cache
 from pathlib import Path
 
-REPOSITORY = Path(__file__).resolve().parents[2]
+from tests.support.in_subprocess import REPOSITORY
 
 
 @cache

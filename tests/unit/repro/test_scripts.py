@@ -368,13 +368,13 @@ def test_a_class_of_the_kernels_module_is_written_with_what_it_names() -> None:
     assert run(text).answer == "OK"
 
 
-@pytest.mark.parametrize("idiom, defined, used", [
-    ("constexpr_function_keyword", "@triton.constexpr_function\ndef doubled(", "doubled(plus=1, n=2)"),
-    ("point", "from typing import NamedTuple", "class Point(NamedTuple):")])
-def test_what_the_kernels_module_defines_for_it_is_written(idiom: str, defined: str, used: str) -> None:
+@pytest.mark.parametrize("idiom, operands, defined, used", [
+    ("constexpr_function_keyword", 1, "@triton.constexpr_function\ndef doubled(", "doubled(plus=1, n=2)"),
+    ("point", 2, "from typing import NamedTuple", "class Point(NamedTuple):")])
+def test_what_the_kernels_module_defines_for_it_is_written(idiom: str, operands: int, defined: str, used: str) -> None:
     case = Corpus(REPOSITORY / "corpus").load(
         REPOSITORY / "corpus/language.functions/attributeerror---both--o-6379ed8ce0.json").case
-    body = (node("assign", node("idiom", *[variable("x0")] * (1 + (idiom == "point")), name=idiom), name="v1"),)
+    body = (node("assign", node("idiom", *[variable("x0")] * operands, name=idiom), name="v1"),)
     case = replace(case, program=replace(script_of(case), functions=(), body=body))
     *_, text = texts(Request(title="a title", note="a note", case=case, subject="own", backend="interpreter",
                              failure=Verdict.DISAGREE, failure_kind="value"))
