@@ -47,7 +47,7 @@ def shared(choices: Choices, version: str) -> Answers:
         one = launching.argument(word, specialised=choices["flag"] != "not specialised",
                                  aligned=choices["flag"] != "not aligned")
         warps = choices["warps"] if number == 1 else 0
-        told = tuple((leaf.kind, leaf.aligned, leaf.constant) for leaf in launching.leaves(one))
+        told = tuple((leaf.kind, leaf.aligned, leaf.constant and repr(leaf.value)) for leaf in launching.leaves(one))
         key = (told, isinstance(one, tuple), word.partition(" ")[0] == "pair", warps)
         if key not in order:
             order.append(key)

@@ -134,6 +134,11 @@ def test_faults_between_source_and_launch_are_seen(
         play(case(scene, **choices))
 
 
+def test_kernels_differ_by_the_value_that_is_compiled_in() -> None:
+    play(case("shared", first="int 1", second="none"))
+    play(case("shared", first="int 1", second="int 1"))
+
+
 def test_ways_have_names_that_can_be_drawn() -> None:
     from tridiff.fuzz.launching import vocabulary
     from tridiff.fuzz.launching.scenes import layouts, refusals, unusual
