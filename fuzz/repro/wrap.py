@@ -77,7 +77,7 @@ def _pieces(line: str, tokens: list[tokenize.TokenInfo], width: int) -> list[str
         elif depth and token.string in ("+", "-", "*", "&", "|", "and", "or", "if", "for") and (
                 line[token.start[1] - 1] == " "):
             cuts.append((token.start[1], ""))
-        elif depth and token.type == tokenize.STRING and len(token.string) > width and (
+        elif depth and token.type == tokenize.STRING and (
                 token.string[0] in "\"'" and not token.string.startswith(('"""', "'''")) and "\\" not in token.string):
             texts[token.start[1]] = token.string
     pieces, at = [], start
@@ -92,8 +92,8 @@ def _split_strings(pieces: list[str], texts: dict[int, str], width: int) -> list
     """Pieces with their long string literals as several literals, one behind the other."""
     result = []
     for piece in pieces:
-        found = next((text for text in texts.values() if text in piece), "")
-        if not found:
+        found = max((text for text in texts.values() if text in piece), key=len, default="")
+        if not found or len(piece.strip()) <= width:
             result.append([piece])
             continue
         before, _, after = piece.partition(found)

@@ -36,3 +36,10 @@ def test_what_follows_a_long_string_fits_behind_its_last_piece() -> None:
         line = f'x = f(g("{"a" * length}")), 1)'
         text = wrapped(f"{line}\n".replace(")), 1)", "), 1)"))
         assert max(map(len, text.splitlines())) <= 120
+
+
+def test_a_string_that_fits_alone_and_not_with_what_follows_is_broken() -> None:
+    for length in range(100, 118):
+        line = f'x = torch.frombuffer(bytearray(decompress(b85decode("{"a" * length}")))).to(1)\n'
+        text = wrapped(line)
+        assert max(map(len, text.splitlines())) <= WIDTH and ast.dump(ast.parse(text)) == ast.dump(ast.parse(line))
