@@ -89,7 +89,7 @@ def judged(summary: Summary, entries: Iterable[CorpusEntry], *, state: Path, pol
         floor_missed=missed, entries_left_out=entries_left_out(
             summary.options, shards, corpus, tally.ran),
         reach=reach, not_checked_reasons=by_class(tally.reasons.items()),
-        left_out=summary.left_out | tally.blind(), errors=summary.errors, interrupted=summary.interrupted,
+        left_out=summary.left_out | _blind(state, shards), errors=summary.errors, interrupted=summary.interrupted,
         seed=summary.options.seed, sweeps=sweeps)
 
 
@@ -111,6 +111,11 @@ def _swept(sweeps: SweepComparison | None) -> Iterable[tuple[str, str]]:
     for one in sweeps.changes if sweeps is not None else ():
         if one.action != "report":
             yield one.action, f"all inputs of {one.sweep}: {one.text}"
+
+
+def _blind(state: Path, shards: tuple[ShardSpec, ...]) -> dict[str, tuple[str, ...]]:
+    """Where the drawn cases fail alike. Cases of the corpus and their neighbours are meant to."""
+    return Tally(lines(state, without={spec.index for spec in shards if spec.first})).blind()
 
 
 def _one_build(summary: Summary, baseline: Side, candidate: Side) -> bool:

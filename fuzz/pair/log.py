@@ -1,7 +1,7 @@
 """What became of every pair of a shard, one line each, on disk before the next case is drawn."""
 
 import contextlib
-from collections.abc import Iterator
+from collections.abc import Container, Iterator
 from pathlib import Path
 
 import msgspec
@@ -102,10 +102,12 @@ def _line(pair: PairOutcome, number: int, cells: tuple[tuple[str, ...], tuple[st
         numeric=pair.numeric, run_time=pair.run_time, reached=pair.reached, imported=pair.imported)
 
 
-def lines(state: Path) -> Iterator[PairLine]:
+def lines(state: Path, *, without: Container[int] = ()) -> Iterator[PairLine]:
     """All lines of a campaign's pairs, each case once: one that was written when a kill came is run and written again,
-    and a line that was cut off is none."""
+    and a line that was cut off is none. without: numbers of shards that are left out."""
     for path in sorted(state.glob("pairs-*.jsonl")):
+        if int(path.stem.removeprefix("pairs-")) in without:
+            continue
         found: dict[int, PairLine] = {}
         for line in path.read_bytes().splitlines():
             with contextlib.suppress(msgspec.MsgspecError):

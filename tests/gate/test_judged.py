@@ -11,7 +11,7 @@ from tests.support.pairs import CASE, observed, outcome
 from tests.support.pairs import Side as Answers
 from tridiff.fuzz.builds.alike import Alike
 from tridiff.fuzz.campaign.gathered import NO_TIME
-from tridiff.fuzz.campaign.record import Counts, Summary, TargetCounts
+from tridiff.fuzz.campaign.record import Counts, ShardSpec, Summary, TargetCounts
 from tridiff.fuzz.gate.judge import judged
 from tridiff.fuzz.gate.markdown import markdown
 from tridiff.fuzz.gate.plan import gate_shards
@@ -36,13 +36,14 @@ def line(relation: Relation = Relation.SAME, **changes: object) -> PairLine:
 
 def verdict(state: Path, *lines: PairLine, findings: tuple[CorpusEntry, ...] = (), corpus: tuple[CorpusEntry, ...] = (),
             policy: Policy | None = None, api: tuple[ApiChange, ...] = (), sweeps: SweepComparison | None = None,
-            versions: tuple[str, str] = ("3.6.0", "3.9.0"), **summary: object) -> GateSummary:
+            versions: tuple[str, str] = ("3.6.0", "3.9.0"), shards: tuple[ShardSpec, ...] = gate_shards(ASKED, ()),
+            **summary: object) -> GateSummary:
     told = [msgspec.structs.replace(one, number=number) for number, one in enumerate(lines)]
     (state / "pairs-00000.jsonl").write_bytes(b"\n".join(msgspec.json.encode(one) for one in told))
     came = Summary(**{"id": "one", "options": ASKED, "environments": (), "counts": Counts(), "by_target": RAN,
                       **summary})
     return judged(came, findings, state=state, policy=policy or read(), baseline=Side(name="a", triton=versions[0]),
-                  candidate=Side(name="b", triton=versions[1]), api=api, seconds=1.0, shards=gate_shards(ASKED, ()),
+                  candidate=Side(name="b", triton=versions[1]), api=api, seconds=1.0, shards=shards,
                   corpus=corpus, sweeps=sweeps)
 
 
@@ -91,6 +92,14 @@ def test_where_hardly_anything_is_right_in_either_build_it_is_said_with_what_bot
                     *[line()] * same, *[line(Relation.NOT_CHECKED, reason="no gather")] * unchecked)
     said = {"fails alike in both builds: KeyError: 'cpu' at n": ("triton.vector_add on compile:sm_90",)}
     assert (found.verdict, found.left_out) == ("upgrade", said if told else {})
+
+
+def test_cases_of_the_corpus_may_fail_alike(tmp_path: Path) -> None:
+    failing = [line(Relation.BOTH, kind="value", reason="1 of 8 rows")] * 20
+    drawn = gate_shards(ASKED, ())
+    listed = tuple(msgspec.structs.replace(spec, first=(CASE,)) for spec in drawn if spec.index == 0)
+    assert verdict(tmp_path, line(), *failing, shards=drawn).left_out
+    assert not verdict(tmp_path, line(), *failing, shards=listed).left_out
 
 
 def test_a_candidate_whose_workers_do_not_start_blocks_and_a_baseline_whose_do_not_proves_nothing(
