@@ -6,8 +6,10 @@ so and the record stands.
 
 import time
 from collections.abc import Callable, Iterable, Mapping
+from importlib.metadata import version
 from pathlib import Path
 
+from tridiff.fuzz.builds import inspect, resolve
 from tridiff.fuzz.campaign.record import Summary
 from tridiff.fuzz.campaign.told import Told
 from tridiff.fuzz.corpus.store import Corpus
@@ -130,13 +132,24 @@ def more_scripts(place: Place, *, seconds: float) -> None:
     if place.kind == "gate":
         gate = read_gate(folder)
         missing = [one for one in gate.findings if not _done(there.get(one.entry.id))]
-        keep_scripts(folder, gate_scripts(missing, seconds=seconds, builds=None))
+        keep_scripts(folder, gate_scripts(missing, seconds=seconds, builds=_builds(gate)))
         gate_issues(folder, gate, read_scripts(folder))
         return
     summary, kept = read_summary(folder), kept_entries(folder)
     new = [kept[name] for name in summary.new_findings if name in kept]
     keep_scripts(folder, campaign_scripts(_without(new, there), seconds=seconds))
     campaign_issues(folder, summary, new, read_scripts(folder))
+
+
+def _builds(gate: GateSummary) -> Builds | None:
+    """The folders of a gate's builds, if what their names stand for is what ran; no others confirm anything."""
+    sides = (gate.baseline, gate.candidate)
+    try:
+        baseline, candidate = (resolve(side.name) for side in sides)
+        same = [inspect(build).version for build in (baseline, candidate)] == [side.triton for side in sides]
+    except TridiffError:
+        return None
+    return (baseline.path, candidate.path) if same and version("torch") == gate.candidate.torch else None
 
 
 def _done(script: Script | None) -> bool:

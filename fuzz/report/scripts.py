@@ -1,11 +1,12 @@
 """Standalone scripts for the findings of a record, as many as there is time for, each run where that is possible."""
 
+import os
 import time
 from collections.abc import Callable, Iterable, Mapping
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
-from tridiff.fuzz.campaign.clock import TOLD_BY, told_at_once
+from tridiff.fuzz.campaign.clock import TOLD_BY
 from tridiff.fuzz.campaign.record import CampaignOptions
 from tridiff.fuzz.errors import TridiffError
 from tridiff.fuzz.gate.record import GateFinding
@@ -27,6 +28,9 @@ EACH = 60.0
 
 PHASE = 0.5
 """Largest part of what is left for one of them: a script that hangs does not take the time of all."""
+
+AT_ONCE = 32
+"""Scripts that are written and run at the same time, where there are as many cores."""
 
 NO_TIME = "no time was left to write one: `tridiff report --scripts` does"
 
@@ -77,7 +81,8 @@ def _all(works: Mapping[str, Callable[[float], Script]], seconds: float) -> dict
         left = end - time.monotonic()
         return work(min(left * PHASE, EACH)) if left >= SHORTEST else Script(note=NO_TIME)
 
-    with ThreadPoolExecutor(told_at_once()) as pool:
+    # Nothing else of the campaign or the gate runs any more.
+    with ThreadPoolExecutor(min(len(os.sched_getaffinity(0)), AT_ONCE)) as pool:
         return dict(zip(works, pool.map(timed, works.values()), strict=True))
 
 

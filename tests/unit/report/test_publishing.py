@@ -13,6 +13,7 @@ from tests.support.campaigns import campaign_options
 from tests.unit.report.records import CORPUS, ROOT, entry, gate, night
 from tridiff.fuzz.blame.batch import Blamed
 from tridiff.fuzz.blame.jobs import Job
+from tridiff.fuzz.builds import Build, Running
 from tridiff.fuzz.campaign.clock import TOLD_BY
 from tridiff.fuzz.cli.app import run
 from tridiff.fuzz.cli.failure import ending
@@ -132,6 +133,23 @@ def test_a_gate_runs_each_script_on_both_builds(tmp_path: Path, told: list[tuple
     assert "Another result in out, where the contract leaves the answer open" in changed
     assert "| | Triton " in text and "| | Triton " not in changed, "the baseline's bits are as good as the candidate's"
     assert {path.name for path in folder.iterdir()} >= {"report.html", "junit.xml", "report.sarif"}
+
+
+@pytest.mark.parametrize("release, paths", [("3.9.0", ("/new", "/old")), ("3.9.1", ("", ""))])
+def test_scripts_that_are_written_later_run_on_both_builds_if_these_are_still_the_same(
+        tmp_path: Path, told: list[tuple[str, str]], monkeypatch: pytest.MonkeyPatch, release: str,
+        paths: tuple[str, str]) -> None:
+    folder = gate(tmp_path)
+    (folder / "findings" / f"{REGRESSION}.py").unlink()
+    (folder / "findings" / "notes.json").unlink()
+    there = {"3.6.0": Build(name="3.6.0", folders=("/old",)), "3.9.0": Build(name="3.9.0", folders=("/new",))}
+    names = {one.name: there[one.triton] for one in (read_gate(folder).baseline, read_gate(folder).candidate)}
+    monkeypatch.setattr(publish, "resolve", names.__getitem__)
+    monkeypatch.setattr(publish, "inspect", lambda build: Running(
+        version=release if build.path == "/new" else "3.6.0", file=""))
+    monkeypatch.setattr(publish, "version", lambda _: read_gate(folder).candidate.torch)
+    tridiff(str(folder), "--scripts", "20s")
+    assert sorted(told) == [(REGRESSION, paths[0]), (FIXED, paths[1])]
 
 
 def test_without_time_the_text_says_how_to_get_a_script(tmp_path: Path, told: list[tuple[str, str]]) -> None:
