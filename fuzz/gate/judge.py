@@ -44,7 +44,7 @@ def judged(summary: Summary, entries: Iterable[CorpusEntry], *, state: Path, pol
     missed = () if _one_build(summary, baseline, candidate) else _floor_missed(summary, shards, tally)
     findings, flaky = [], []
     for entry in entries:
-        pair = shown(state, entry.case.digest)
+        pair = shown(state, entry)
         if pair is None:
             flaky.append(f"{entry.id}: its pair was not kept")
         elif entry.status == "flaky":

@@ -142,7 +142,7 @@ def _counted(gate: Gate) -> tuple[list[CorpusEntry], tuple[str, ...]]:
     all the same: each side ran it again when it was first seen, before anything else was done with it."""
     kept, lines = gate.campaign.findings(), []
     for entry in gate.campaign.doubtful():
-        pair = shown(gate.state, entry.case.digest)
+        pair = shown(gate.state, entry)
         if pair is not None and pair.repeated and entry.reproduced.endswith("/0"):
             times = 1 + pair.repeated
             kept.append(msgspec.structs.replace(entry, status="stable", reproduced=f"{times}/{times}"))

@@ -1,13 +1,14 @@
 """What became of every pair of a shard, one line each, on disk before the next case is drawn."""
 
 import contextlib
+import re
 from collections.abc import Container, Iterator
 from pathlib import Path
 
 import msgspec
 
 from tridiff.fuzz.pair.pool import PairPool
-from tridiff.fuzz.records import Case, Outcome
+from tridiff.fuzz.records import Case, CorpusEntry, Outcome
 from tridiff.fuzz.records.pair import Numeric, PairOutcome, Relation, RunTime
 
 _REASONS = 120
@@ -65,7 +66,8 @@ class PairLog:
             return
         if pair.relation.different:
             self._findings.mkdir(exist_ok=True)
-            (self._findings / f"{case.digest}.json").write_bytes(msgspec.json.encode(pair))
+            path = _file(self._findings, case, pair.candidate.subject, pair.candidate.backend)
+            path.write_bytes(msgspec.json.encode(pair))
         if phase == "fuzz":
             with open(self._path, "ab") as file:
                 # The end of a line that was cut off is no beginning of this one.
@@ -116,9 +118,15 @@ def lines(state: Path, *, without: Container[int] = ()) -> Iterator[PairLine]:
         yield from found.values()
 
 
-def shown(state: Path, digest: str) -> PairOutcome | None:
-    """The pair of a case that differed, by the case's digest."""
+def shown(state: Path, entry: CorpusEntry) -> PairOutcome | None:
+    """The pair of a case that differed, of the entry's subject on the backend where it was found."""
+    path = _file(state / "pairs", entry.case, entry.signature.subject, entry.found_in.backend)
     try:
-        return msgspec.json.decode((state / "pairs" / f"{digest}.json").read_bytes(), type=PairOutcome)
+        return msgspec.json.decode(path.read_bytes(), type=PairOutcome)
     except FileNotFoundError:
         return None
+
+
+def _file(folder: Path, case: Case, subject: str, backend: str) -> Path:
+    """One case may differ on several backends, and in other ways."""
+    return folder / f"{re.sub(r'[^a-z0-9_.+-]', '_', f'{case.digest}-{subject}-{backend}')}.json"

@@ -8,7 +8,7 @@ import pytest
 
 from tests.gate.test_plan import entry
 from tests.support.cases import addition
-from tests.support.pairs import outcome
+from tests.support.pairs import keep, outcome
 from tridiff.fuzz.campaign.findings import doubt
 from tridiff.fuzz.gate.run import _counted
 from tridiff.fuzz.pair.relate import relate
@@ -21,9 +21,7 @@ def test_a_difference_without_time_to_confirm_it_counts_if_it_came_again_when_it
     case = addition(rows=3)
     pair = relate(case, outcome(Verdict.AGREE, case=case), outcome(Verdict.DISAGREE, case=case), (None, None),
                   lambda chunks: (None, None))
-    (tmp_path / "pairs").mkdir()
-    (tmp_path / f"pairs/{case.digest}.json").write_bytes(msgspec.json.encode(
-        msgspec.structs.replace(pair, repeated=repeated)))
+    keep(tmp_path, msgspec.structs.replace(pair, repeated=repeated))
     once = msgspec.structs.replace(entry(case, "interpreter"), reproduced="0/0", status="flaky")
     assert doubt(once)
     campaign = SimpleNamespace(findings=list, doubtful=lambda: [once])

@@ -7,7 +7,7 @@ import pytest
 
 from tests.gate.test_plan import ENTRIES, entry, options
 from tests.support.cases import addition
-from tests.support.pairs import CASE, observed, outcome
+from tests.support.pairs import CASE, keep, observed, outcome
 from tests.support.pairs import Side as Answers
 from tridiff.fuzz.builds.alike import Alike
 from tridiff.fuzz.campaign.gathered import NO_TIME
@@ -20,9 +20,9 @@ from tridiff.fuzz.gate.record import ApiChange, GateSummary, Side, SweepComparis
 from tridiff.fuzz.pair.log import PairLine
 from tridiff.fuzz.pair.pool import PairPool
 from tridiff.fuzz.pair.relate import relate
-from tridiff.fuzz.records import CorpusEntry, Outcome, Verdict
+from tridiff.fuzz.records import Case, CorpusEntry, Outcome, Verdict
 from tridiff.fuzz.records.observed import Observed
-from tridiff.fuzz.records.pair import Numeric, Relation
+from tridiff.fuzz.records.pair import Numeric, PairOutcome, Relation
 from tridiff.fuzz.workers.pool import DIE_STARTING, NoWorker
 
 ASKED = options(targets=("triton.vector_add",), backends=("compile:sm_90",))
@@ -120,12 +120,22 @@ def test_a_candidate_whose_workers_do_not_start_blocks_and_a_baseline_whose_do_n
     assert verdict(tmp_path, line(), errors=(said(Answers(dies), stands),)).verdict == "could not check"
 
 
+def related(case: Case, before: Verdict, after: Verdict, backend: str) -> PairOutcome:
+    sides = [outcome(verdict, kind="SIGSEGV", case=case, backend=backend) for verdict in (before, after)]
+    return relate(case, *sides, (None, None), lambda chunks: (None, None))  # type: ignore[arg-type]
+
+
+@pytest.mark.parametrize("backend, found", [("compile:sm_90", "do not upgrade"), ("interpreter", "upgrade")])
+def test_what_one_backend_fixes_is_no_excuse_for_another(tmp_path: Path, backend: str, found: str) -> None:
+    case = addition(rows=3)
+    keep(tmp_path, related(case, Verdict.AGREE, Verdict.CRASH, "compile:sm_90"),
+         related(case, Verdict.CRASH, Verdict.AGREE, "interpreter"))
+    assert verdict(tmp_path, line(), findings=(entry(case, backend),)).verdict == found
+
+
 def test_a_regression_blocks_whatever_else_was_lost(tmp_path: Path) -> None:
     case = addition(rows=3)
-    pair = relate(case, outcome(Verdict.AGREE, case=case), outcome(Verdict.CRASH, kind="SIGSEGV", case=case),
-                  (None, None), lambda chunks: (None, None))
-    (tmp_path / "pairs").mkdir()
-    (tmp_path / f"pairs/{case.digest}.json").write_bytes(msgspec.json.encode(pair))
+    keep(tmp_path, related(case, Verdict.AGREE, Verdict.CRASH, "compile:sm_90"))
     kept = entry(case, "compile:sm_90")
     found = verdict(tmp_path, line(Relation.REGRESSION), findings=(kept,), errors=("lost",))
     assert (found.verdict, found.regressions, found.exit_status) == ("do not upgrade", 1, 1)

@@ -25,11 +25,12 @@ def options(**changes: object) -> CampaignOptions:
 
 
 def entry(case: Case, *backends: str) -> CorpusEntry:
+    """Found on the first of the backends."""
     signature = Signature(target=case.target, subject="own", verdict=Verdict.DISAGREE, kind="value", where="out")
     expected = tuple(Expectation(subject="own", triton="3.9.0", backend=one, verdict=Verdict.DISAGREE, kind="value")
                      for one in backends)
     return CorpusEntry(id=f"value-{case.digest[:10]}", title="one", case=case, signature=signature, expected=expected,
-                       found_in=Environment(), evidence=Evidence())
+                       found_in=Environment(backend=backends[0]), evidence=Evidence())
 
 
 ENTRIES = tuple(entry(addition(rows=rows), "interpreter", "compile:sm_90", "cuda") for rows in range(2, 14))

@@ -2,11 +2,15 @@
 
 import hashlib
 from collections.abc import Callable, Mapping
+from pathlib import Path
+from types import SimpleNamespace
 
 from tests.support.cases import addition
+from tridiff.fuzz.pair.log import PairLog
 from tridiff.fuzz.pair.relate import Fetch
 from tridiff.fuzz.records import Case, Environment, Outcome, Signature, Verdict
 from tridiff.fuzz.records.observed import Chunk, Observe, Observed, ObservedOutput
+from tridiff.fuzz.records.pair import PairOutcome
 from tridiff.fuzz.workers.pool import PoolOptions
 
 CASE = addition(rows=4)
@@ -43,6 +47,13 @@ def observed(values: bytes | None = None, *, code: Mapping[str, str] | None = No
 def fetching(before: bytes, after: bytes, **changes: object) -> Fetch:
     """What is fetched when the outputs differ."""
     return lambda chunks: (observed(before, parts=True, **changes), observed(after, parts=True, **changes))
+
+
+def keep(state: Path, *pairs: PairOutcome) -> None:
+    """Write pairs as a shard does."""
+    for pair in pairs:
+        log = PairLog(state, 0, SimpleNamespace(last=pair))  # type: ignore[arg-type]
+        log.note(pair.case, "shrink", pair.candidate, 0)
 
 
 class Side:
