@@ -5,6 +5,7 @@ from tridiff.fuzz.records import CorpusEntry, Environment, Expectation, Verdict
 from tridiff.fuzz.report.findings import case_lines, evidence_lines, facts
 from tridiff.fuzz.report.markdown import cell, fenced
 from tridiff.fuzz.report.model import Script
+from tridiff.fuzz.repro.template import MAX_LINES
 
 MOST_LINES = 60
 """Lines of evidence, and of a log."""
@@ -34,8 +35,9 @@ def issue(entry: CorpusEntry, *, script: Script, found_by: str, relation: str = 
         parts += [f"> Judged: {cell(about['class'])}. Not a defect; read why before you report it.", ""]
     if "explanation" in about:
         parts += [cell(about["explanation"]), ""]
-    parts += ["## What happens", "", *_happens(entry, wrong=wrong), "", "## Script", "", *_script(script), "",
-              "## Versions", "", *(_matrix(entry) if wrong else ()), *_versions(entry.found_in), ""]
+    parts += ["## What happens", "", *_happens(entry, wrong=wrong), "", "## Script", "",
+              *_script(script, f"{entry.id}.py"), "", "## Versions", "", *(_matrix(entry) if wrong else ()),
+              *_versions(entry.found_in), ""]
     known = [*_place(entry), *(f"- {'Related' if label == 'upstream' else cell(label)}: {cell(text)}."
                                for label, text in facts(entry) if label not in _OWN)]
     if known:
@@ -93,10 +95,13 @@ def _happens(entry: CorpusEntry, *, wrong: bool) -> list[str]:
     return [line, *(["", fenced("\n".join(shown))] if shown else [])]
 
 
-def _script(script: Script) -> list[str]:
+def _script(script: Script, file: str) -> list[str]:
     if not script.text:
         return [f"There is none: {cell(script.note or 'nobody wrote one')}."]
     said = [f"{cell(script.note)}.", ""] if script.note else []
+    lines = len(script.text.splitlines())
+    if lines > MAX_LINES:
+        return [*said, f"It takes {lines} lines: {cell(file)}, beside this page."]
     return [*said, fenced(script.text, "python")]
 
 

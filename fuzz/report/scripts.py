@@ -104,7 +104,7 @@ def _of_difference(one: GateFinding, limit: float, builds: Builds | None) -> Scr
     failing, other = (baseline, candidate) if one.relation is Relation.FIXED else (candidate, baseline)
     names = ("candidate", "baseline") if failing == candidate else ("baseline", "candidate")
     try:
-        made = script(one.entry, time_limit=limit, verify=builds is not None, path=failing,
+        made = script(one.entry, time_limit=limit, verify=builds is not None, path=failing, length="short if possible",
                       fails=True if builds is not None else None)
     except TridiffError as error:
         return _none(error)

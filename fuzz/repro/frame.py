@@ -73,7 +73,7 @@ def signs(ways: Iterable[Recorded]) -> Signs:
         elif way.kind.startswith("exit_") and way.kind[5:].isdecimal():
             endings[int(way.kind[5:])] = None
         else:
-            for text in _texts(way.kind) or _SILENT.get(way.verdict, ()):
+            for text in _texts(way.kind) or _SILENT.get(way.verdict, ()) or _named(way.kind):
                 texts[text] = None
     return Signs(tuple(texts), tuple(endings), hang, values)
 
@@ -92,6 +92,12 @@ def _texts(failure_kind: str) -> list[str]:
     escaped = re.sub(r"\bPATH\b", r"\\S+", escaped)
     # A name of a type that stands alone, as for names that Python does not know.
     return [escaped.replace('"', ".")] if escaped else []
+
+
+def _named(failure_kind: str) -> list[str]:
+    """What shows an exception without a message: its name, at the end of a traceback or inside another exception."""
+    name = failure_kind.partition(":")[0]
+    return [rf"(?m)^{name}:?$|\b{name}\(\)"] if re.fullmatch(r"[A-Za-z]\w*(Error|Exception)", name) else []
 
 
 def isolation(found: Signs, *, asserting: bool = False) -> list[str]:

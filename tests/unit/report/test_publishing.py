@@ -21,6 +21,7 @@ from tridiff.fuzz.corpus.store import Corpus
 from tridiff.fuzz.errors import TridiffError
 from tridiff.fuzz.records import Blame
 from tridiff.fuzz.report import blames, publish, scripts
+from tridiff.fuzz.report.issue import issue
 from tridiff.fuzz.report.model import Script
 from tridiff.fuzz.report.publish import publish_campaign, publish_gate, untold
 from tridiff.fuzz.report.record import kept_entries, read_gate, read_scripts, read_summary
@@ -150,6 +151,11 @@ def test_scripts_that_are_written_later_run_on_both_builds_if_these_are_still_th
     monkeypatch.setattr(publish, "version", lambda _: read_gate(folder).candidate.torch)
     tridiff(str(folder), "--scripts", "20s")
     assert sorted(told) == [(REGRESSION, paths[0]), (FIXED, paths[1])]
+
+
+def test_a_script_too_long_for_an_issue_is_named_in_its_text() -> None:
+    text = issue(entry(NEW), script=Script(text="x = 1\n" * 41, note="run here it says BUG"), found_by="by me")
+    assert f"It takes 41 lines: {NEW}.py, beside" in text and "x = 1" not in text
 
 
 def test_without_time_the_text_says_how_to_get_a_script(tmp_path: Path, told: list[tuple[str, str]]) -> None:

@@ -147,6 +147,13 @@ def test_a_compile_error_without_a_text_is_told_from_one_with_a_text(said: str, 
     assert not signs((Recorded(verdict=Verdict.CRASH, kind=""),)).isolated
 
 
+def test_an_exception_without_a_message_shows_by_its_name() -> None:
+    (text,) = signs((Recorded(verdict=Verdict.CRASH, kind="AssertionError: "),)).texts
+    said = "  assert a.dtype == b.dtype\nAssertionError", "SKIP: InterpreterError('AssertionError()')"
+    assert all(re.search(text, one) for one in said)
+    assert not re.search(text, "AssertionError: another one") and not re.search(text, "  raise AssertionError")
+
+
 def test_defects_of_ptxas_are_known_by_their_stage_or_their_explanation() -> None:
     plain = replace(entry(), explanation="ptxas 12.8 drops the upper half")
     assert about_ptxas(plain) and not about_ptxas(replace(plain, stage="llvm"))
