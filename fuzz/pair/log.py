@@ -90,7 +90,7 @@ def _line(pair: PairOutcome, number: int, cells: tuple[tuple[str, ...], tuple[st
     code = False
     if pair.observed is not None:
         before, after = pair.observed
-        code = bool(before.code)
+        code = bool(before.code or before.answers)
         resources = {name: (needed, after.resources[name]) for name, needed in before.resources.items()
                      if name in after.resources and after.resources[name] != needed}
     told = pair.relation in (Relation.NOT_CHECKED, Relation.FLAKY, Relation.BOTH)
