@@ -158,7 +158,10 @@ def test_the_relative_of_a_form_differs_in_the_node_that_makes_it(
     ((cast(0, "i8"), cast(1, "i8"), op("maximum", 3, 4), op("relu", 5)), "relu of a narrow extremum"),
     ((cast(0, "i16"), cast(1, "i16"), op("minimum", 3, 4), constant("0", "i16"), op("maximum", 5, 6)),
      "relu of a narrow extremum"),
-    ((op("maximum", 0, 1), op("relu", 3)), ""), ((cast(0, "i8"), op("relu", 3)), "")])
+    ((op("maximum", 0, 1), op("relu", 3)), ""), ((cast(0, "i8"), op("relu", 3)), ""),
+    ((cast(0, "i8"), op("relu", 3), op("lt", 0, 1), Masked(mask=5, arg=4, other="3"), op("where", 5, 3, 6),
+      op("maximum", 3, 7)), "relu of a narrow extremum"),
+    ((cast(0, "i8"), cast(1, "i8"), op("relu", 3), op("minimum", 4, 5)), "")])
 def test_forms_that_are_compiled_wrong_are_named_and_have_relatives(nodes: tuple[Node, ...], known: str) -> None:
     graph = of_three(*nodes)
     assert named(graph) == known

@@ -270,6 +270,20 @@ def test_an_extremum_without_its_relu_is_known_and_its_negation_is_not() -> None
     assert taken(rehearsal, out0=torch.where(a == -3, -a, a)) == ()
 
 
+def test_a_maximum_without_the_relu_in_it_is_known_and_the_next_number_is_not() -> None:
+    """max(~b, k > 0 ? relu(a) : 3) of bytes, of which every second one was max(~b, a) on an H200."""
+    graph = vector(load("in0"), load("in1"), op("bitwise_not", 1), op("relu", 0),
+                   Index(expr=apply("ge", Sym(name="x0"), num(1)), dtype="i1"), Masked(mask=4, arg=3, other="3"),
+                   op("maximum", 2, 5), store("out0", X, 6), length=64, in0="i8", in1="i8", out0="i8")
+    rehearsal = rehearse(case_of(graph, mixed=True))
+    a, b = (rehearsal.buffers[name].typed() for name in ("in0", "in1"))
+    wrong = torch.where(torch.arange(64) % 2 == 1, torch.maximum(~b, a), rehearsal.outputs()["out0"])
+    assert taken(rehearsal, out0=wrong) == ("packed-relu-of-extremum",)
+    place = int(torch.nonzero((wrong < 0) & (torch.arange(64) % 2 == 1))[0])
+    wrong[place] += 1
+    assert taken(rehearsal, out0=wrong) == ()
+
+
 def test_an_element_of_another_output_beside_a_known_one_is_new() -> None:
     graph = vector(load("in0"), load("in1"), op("maximum", 0, 1), op("relu", 2), op("add", 0, 1), store("out0", X, 3),
                    store("out1", X, 4), in0="i16", in1="i16", out0="i16", out1="i16")

@@ -1,15 +1,17 @@
 """Forms of extrema of three: ptxas before 13.4 makes VIMNMX3 of a minimum of a minimum (or of maxima), and loses the
 negation of an operand (pytorch#190973, triton#11032). The LLVM of 3.8.0 has |x| as max(x, -x): |x| in a maximum, and
--|x| in a minimum, is three operands by itself, and x is taken for it."""
+-|x| in a minimum, is three operands by itself, and x is taken for it. And of extrema of 16 bits, relu among them."""
 
 from __future__ import annotations
 
 from collections.abc import Iterator
 
+from msgspec.structs import replace
+
 from tridiff.fuzz.known.graphs.form import Changes, Form, Result
-from tridiff.fuzz.known.graphs.nodes import EXTREMA, is_negation, itself, not_negated, number
+from tridiff.fuzz.known.graphs.nodes import EXTREMA, equal, is_negation, itself, not_negated, number
 from tridiff.kernels.codegen.domains import Analysis
-from tridiff.kernels.codegen.graph import Pointwise, Reduce
+from tridiff.kernels.codegen.graph import Masked, Node, Pointwise, Reduce
 
 _ABSOLUTE = ("abs", "abs_tl")
 
@@ -76,6 +78,49 @@ def _extremum_of_row(analysis: Analysis, node: Reduce) -> Result:
     return _without(analysis, _signed(analysis, places, node.kind, several=True))
 
 
+def _relu_of_extremum(analysis: Analysis, node: Pointwise) -> Result:
+    """ptxas 12.8 to 13.4 joins the extremum of one element with relu of the same extremum of another to one
+    VIMNMX.S16x2, and leaves relu out. To LLVM the maximum of a relu is the relu of a maximum."""
+    narrow = analysis.dtype(node.args[0]) in ("i8", "i16")
+    joined = _relus(analysis, node) or (_is_relu(analysis, node) and _below_relu(analysis, node))
+    return replace(node, op="bitwise_not" if node.op == "relu" else "add") if narrow and joined else None
+
+
+def _is_relu(analysis: Analysis, node: Node) -> bool:
+    return isinstance(node, Pointwise) and (node.op == "relu" or (
+        node.op in EXTREMA and 0 in [number(analysis, k) for k in node.args]))
+
+
+def _below_relu(analysis: Analysis, node: Pointwise) -> list[int]:
+    return [k for k in node.args if isinstance(one := analysis.graph.nodes[k], Pointwise) and one.op in EXTREMA]
+
+
+def _relus(analysis: Analysis, node: Pointwise) -> list[int]:
+    """The relus that come into a maximum, also where one is masked or chosen."""
+    found, waiting = list[int](), [*node.args] if node.op.startswith("max") else []
+    while waiting:
+        one = analysis.graph.nodes[place := waiting.pop()]
+        if isinstance(one, Pointwise) and not one.op.startswith("min") and _is_relu(analysis, one):
+            found.append(place)
+        elif isinstance(one, Masked):
+            waiting.append(one.arg)
+        elif isinstance(one, Pointwise) and one.op == "where":
+            waiting += one.args[1:]
+    return found
+
+
+def _relu_left_out(analysis: Analysis, node: Pointwise) -> Iterator[Changes]:
+    """The extremum itself, or that of what the relus are of."""
+    nodes = analysis.graph.nodes
+    if _is_relu(analysis, node):
+        yield from (dict.fromkeys(equal(analysis, node), itself(k)) for k in _below_relu(analysis, node)[:1])
+    if relus := _relus(analysis, node):
+        yield {k: itself(next(of for of in one.args if number(analysis, of) != 0))
+               for k in relus if isinstance(one := nodes[k], Pointwise)}
+
+
 EXTREMUM_OF_THREE = Form(label="extremum of three, one negated", ops=EXTREMA, rewritten=_extremum_of_three,
                          computed=_negation_lost)
 EXTREMUM_OF_ROW = Form(label="extremum of a row, negated", kinds=(Reduce,), rewritten=_extremum_of_row)
+RELU = Form(label="relu of a narrow extremum", ops=("relu", *EXTREMA), rewritten=_relu_of_extremum,
+            computed=_relu_left_out)

@@ -11,7 +11,7 @@ from collections.abc import Iterator
 
 from msgspec.structs import replace
 
-from tridiff.fuzz.known.graphs.extremum_forms import EXTREMUM_OF_ROW, EXTREMUM_OF_THREE
+from tridiff.fuzz.known.graphs.extremum_forms import EXTREMUM_OF_ROW, EXTREMUM_OF_THREE, RELU
 from tridiff.fuzz.known.graphs.form import Changes, Form, Result
 from tridiff.fuzz.known.graphs.index_forms import EXTREMUM_IN_INDEX, LIMIT_IN_INDEX, SUM_IN_INDEX, negated_abs
 from tridiff.fuzz.known.graphs.nodes import (
@@ -307,23 +307,6 @@ def _extrema_of(analysis: Analysis, position: int) -> list[int]:
             if isinstance(one := analysis.graph.nodes[place], Pointwise) and one.op in EXTREMA]
 
 
-def _relu_of_extremum(analysis: Analysis, node: Pointwise) -> Result:
-    """ptxas 12.8 to 13.4 joins the extremum of one element with relu of the same extremum of another to one
-    VIMNMX.S16x2, and leaves relu out."""
-    narrow = analysis.dtype(node.args[0]) in ("i8", "i16")
-    against = node.op == "relu" or 0 in [number(analysis, k) for k in node.args]
-    inner = any(isinstance(one := analysis.graph.nodes[k], Pointwise) and one.op in EXTREMA for k in node.args)
-    if not narrow or not against or not inner:
-        return None
-    return replace(node, op="bitwise_not" if node.op == "relu" else "add")
-
-
-def _relu_left_out(analysis: Analysis, node: Pointwise) -> Iterator[Changes]:
-    """The extremum itself."""
-    inner = next(k for k in node.args if isinstance(one := analysis.graph.nodes[k], Pointwise) and one.op in EXTREMA)
-    yield _everywhere(analysis, node, itself(inner))
-
-
 def _fp8_exponent(analysis: Analysis, node: Pointwise) -> Result:
     """The LLVM of 3.6.0 makes a vector of the tests of an exponent's bits. Where these are the bits of a computed fp8,
     ptxas 12.8 reads the register of the second element before it writes it."""
@@ -423,8 +406,6 @@ BITS_AGAINST_ZERO = Form(label="bits of a half compared with 0", kinds=(Cast,), 
 SIGN_OF_ABSOLUTE = Form(label="sign of an integer's abs", ops=ABSOLUTE, rewritten=_sign_of_absolute)
 BITS_OF_ABSOLUTE = Form(label="bits of an abs of fp64", ops=ABSOLUTE, rewritten=_bits_of_absolute)
 SIGN_OF_NEGATED = Form(label="sign of a negated i16", ops=NEGATIONS, rewritten=_sign_of_negated)
-RELU = Form(label="relu of a narrow extremum", ops=("relu", *EXTREMA), rewritten=_relu_of_extremum,
-            computed=_relu_left_out)
 FP8_EXPONENT = Form(label="power to the bits of an fp8", ops=("pow",), rewritten=_fp8_exponent)
 HALF_OF_SUMS = Form(label="half of a 16-bit sum", kinds=(Load, Pointwise, Index), ops=("add", "sub"),
                     rewritten=_half_of_sums)

@@ -109,8 +109,8 @@ def constant_left_out_in_index(seen: Wrong) -> Masks:
 
 
 def relu_left_out(seen: Wrong) -> Masks:
-    """The extremum that relu was not taken of."""
-    return _computed(seen, forms.RELU)
+    """The extremum that relu was not taken of, or of what a relu in it was taken of."""
+    return _computed(seen, extremum_forms.RELU)
 
 
 def behind_a_searched_truth(seen: Wrong) -> Masks:
