@@ -129,6 +129,11 @@ ISSUES = (
         entries=("inductor.pointwise/value-094a34a877", "inductor.pointwise/value-7fe9d7b5a1"),
         match=_operation("nextafter", dtypes=("fp16", "bf16")), explains=f"{_FLOATS}:unmoved_half"),
     KnownIssue(
+        name="library-step-over-subnormals", title="nextafter of fp32 takes subnormal numbers for zeros",
+        upstream=("pytorch#185878",), stage="inductor", truth="by_design", where=_here("pointwise"), entries=(),
+        match=_operation("nextafter", dtypes=("fp32",)), backends=("cuda",),
+        explains=f"{_FLOATS}:stepped_by_the_library"),
+    KnownIssue(
         name="frexp-exponent-of-nan", title="the exponent of NaN and of infinities is that of ilogb plus one",
         upstream=("pytorch#143790",), stage="inductor", truth="undefined", where=_here("pointwise"),
         entries=("inductor.pointwise/value-6633754533",), match=_operation("frexp_exponent"),

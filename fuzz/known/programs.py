@@ -17,7 +17,7 @@ from tridiff.fuzz.known.coordinates import cell_of_a_sum, keeps_coordinates, wit
 from tridiff.fuzz.known.graphs.form import Form as GraphForm
 from tridiff.fuzz.known.graphs.forms import SINGLE
 from tridiff.fuzz.known.graphs.index_forms import QUOTIENT_BY_NUMBER
-from tridiff.fuzz.known.graphs.number_forms import CONVERTED_SUM, JOINED_CONVERSIONS
+from tridiff.fuzz.known.graphs.number_forms import CONVERTED_SUM, JOINED_CONVERSIONS, LIBRARY_STEP
 from tridiff.fuzz.known.inductor import DOUBLE_TO_FP8, FP8_TO_DOUBLE, SCANNED_BYTES
 from tridiff.fuzz.known.issue import ASTRAY, KnownIssue
 from tridiff.fuzz.known.rewriting import Changes, Form, has, without
@@ -348,11 +348,11 @@ def _is_double(dtype: str) -> bool:
 
 
 def _predicted(name: str, form: GraphForm, entry: str, *, title: str, truth: Truth, explains: str,
-               upstream: tuple[str, ...] = ()) -> tuple[KnownIssue, KnownIssue]:
+               upstream: tuple[str, ...] = (), backends: tuple[str, ...] = ()) -> tuple[KnownIssue, KnownIssue]:
     """What is predicted for every element, and, where it spreads to others, controlled."""
     alone = KnownIssue(
         name=name, title=title, upstream=upstream, stage="inductor", truth=truth, where=HERE, match=form.has,
-        entries=(f"inductor.programs_{entry}",), instead=form.without,
+        entries=(f"inductor.programs_{entry}",), instead=form.without, backends=backends,
         explains=f"tridiff.fuzz.known.predictions.graphs:{explains}")
     return alone, dataclasses.replace(alone, match=form.spreads, entries=(), explains="", relative=form.without)
 
@@ -367,6 +367,9 @@ ISSUES = (
                         instead=CONVERTED_SUM.without),
     *_predicted("quotient-by-a-number", QUOTIENT_BY_NUMBER, "indexing/value-2ee3f0a463", truth="accuracy",
                 explains="reciprocal_taken", title="a quotient by a number is a product with its reciprocal"),
+    *_predicted("library-step-over-subnormals", LIBRARY_STEP, "pointwise/value-b9c684f7d1", truth="by_design",
+                upstream=("pytorch#185878",), explains="stepped_by_the_library", backends=("cuda",),
+                title="nextafter of fp32 takes subnormal numbers for zeros"),
     _rewritten("float-floor-divide", _swapped(("floor_divide",), "add"), "mixed/value-ee38be2017",
                upstream=("pytorch#197895", "pytorch#188048"), title="floor(a / b) rounds the quotient first"),
     _rewritten("truncated-quotient-within-two-steps", _swapped(("trunc_divide",), "add", _is_single),

@@ -6,11 +6,13 @@ import torch
 from msgspec.structs import replace
 
 from tests.known.test_issues import entry
+from tests.unit.graphs.graphs import X, op, store
 from tests.unit.language.test_flushing import called
 from tridiff.fuzz.known import Attribution, all_issues, issues_of
 from tridiff.fuzz.known.rehearse import rehearse
 from tridiff.fuzz.language import cases
 from tridiff.fuzz.records import Case, Content, Explicit, Outcome, Signature, Verdict
+from tridiff.kernels.codegen.graph import Graph
 from tridiff.kernels.language.call import Call, Operand
 from tridiff.oracles.dtypes import torch_dtype
 
@@ -132,3 +134,26 @@ def test_a_step_of_nextafter_in_fp32_is_known_with_and_without_subnormal_numbers
     for wrong, known in ((0.0, True), (2.0**-126, True), (2.0**-125, False), (-(2.0**-126), False)):
         out = torch.full((1,), wrong, dtype=torch.bfloat16)
         assert bool(rehearsal.judged({"out": out}, subject="inductor")[1]) == known
+
+
+def test_a_step_over_subnormal_numbers_under_torch_compile_is_known_to_the_bit() -> None:
+    """In a program, behind an operation of one, and as a single operation. The numbers are those of the PTX, as an
+    H200 gave them in a larger program; the step back from the smallest normal number is right."""
+    alone = entry("inductor.programs_pointwise/value-b9c684f7d1").case
+    graph = alone.program
+    assert isinstance(graph, Graph)
+    negated = replace(graph, nodes=(*graph.nodes[:3], op("neg", 2), store("out1", X, 3)))
+    base = entry("inductor.pointwise/value-094a34a877").case
+    called_so = [replace(alone.array(name), name=new) for name, new in (("in0", "a"), ("in1", "b"), ("out1", "out"))]
+    single = replace(base, sizes={"one": 1, "rows": 4}, arrays=(
+        *(replace(spec, dims=("rows",)) for spec in called_so), base.array("dtype")))
+    seen = torch.tensor([2.0**-126, 0.0, 2.0**-126 - 2.0**-149, 1 + 2.0**-23])
+    for case, output, sign, exact in ((alone, "out1", 1, True), (single, "out", 1, True),
+                                      (replace(alone, program=negated), "out1", -1, False)):
+        rehearsal = rehearse(case)
+        right = rehearsal.outputs()[output] * sign
+        assert right.tolist() == [2.0**-149, 0xFFFF * 2.0**-149, *seen[2:].tolist()]
+        assert rehearsal.judged({output: seen * sign}, subject="inductor")[1] == ("library-step-over-subnormals",)
+        for place, wrong in ((0, 1.0), (1, 2.0**-120), (3, 1.0), *(((0, 0.0), (1, 2.0**-126)) if exact else ())):
+            other = torch.where(torch.arange(4) == place, wrong, seen)
+            assert rehearsal.judged({output: other * sign}, subject="inductor")[1] == ()

@@ -214,6 +214,17 @@ def _narrowed_outside(analysis: Analysis, node: Cast) -> Result:
     return dict.fromkeys(places, (Cast(arg=node.arg, dtype="i32"), node)) if compared else None
 
 
+def _library_step(analysis: Analysis, node: Pointwise) -> Result:
+    """torch.compile leaves Triton's `enable_reflect_ftz` on unless `eager_numerics.disable_ftz` is set: to libdevice's
+    nextafter of fp32 subnormal operands are zeros, from which it steps to 2^-126 (pytorch#185878)."""
+    return replace(node, op="copysign") if analysis.dtype(node.args[0]) == "fp32" else None
+
+
+def _stepped(analysis: Analysis, node: Pointwise) -> Iterator[Changes]:
+    """What libdevice may give."""
+    yield dict.fromkeys(equal(analysis, node), replace(node, op="nextafter_libdevice"))
+
+
 WIDENED_SIGN = Form(label="signed number made unsigned and wider", kinds=(Cast,), rewritten=_widened_sign,
                     computed=_narrowed)
 SPECIALS_AS_BF16 = Form(label="fp8e5 to bf16", kinds=(Cast, Store), rewritten=_specials_as_bf16)
@@ -225,4 +236,5 @@ NARROWED_OUTSIDE = Form(label="float as a narrow integer, compared in a loop", k
 MET_HALF = Form(label="half of an integer of few bits", kinds=(Cast,), rewritten=_met_half)
 JOINED_CONVERSIONS = Form(label="conversion of a rounded value", kinds=(Cast, Index, Scan),
                           rewritten=_conversion_left_out, computed=_left_out)
+LIBRARY_STEP = Form(label="nextafter of fp32", ops=("nextafter",), rewritten=_library_step, computed=_stepped)
 CONVERTED_SUM = Form(label="conversion of a rounded value", ops=("mul_add",), rewritten=_unrounded_sum)

@@ -165,10 +165,23 @@ def unmoved_half(seen: Wrong) -> Masks:
     if "out" not in seen.wrong:
         return {}
     a, b = (seen.inputs[name].float() for name in ("a", "b"))
-    least, kind = torch.full_like(a, 2.0**-126), seen.inputs["a"].dtype
+    steps, kind = (torch.nextafter(a, b), _flushed(library_step(a, b))), seen.inputs["a"].dtype
+    return {"out": _any(seen.actual["out"], [one.to(kind) for one in steps])}
+
+
+def library_step(a: torch.Tensor, b: torch.Tensor) -> torch.Tensor:
+    """libdevice's nextafter of fp32, as PTX has it with `nvvm-reflect-ftz`: subnormal operands are zeros, from which
+    the step is to the smallest normal number; the step back is to the largest subnormal one."""
     start, end = _flushed(a), _flushed(b)
-    leap = torch.where((start == 0) & (end != 0), least.copysign(b), torch.nextafter(start, end))
-    return {"out": _any(seen.actual["out"], [torch.nextafter(a, b).to(kind), _flushed(leap).to(kind)])}
+    least = torch.full_like(start, 2.0**-126)
+    return torch.where((start == 0) & (end != 0), least.copysign(end), torch.nextafter(start, end))
+
+
+def stepped_by_the_library(seen: Wrong) -> Masks:
+    """nextafter of fp32 as libdevice has it."""
+    if "out" not in seen.wrong:
+        return {}
+    return {"out": same(seen.actual["out"], library_step(seen.inputs["a"], seen.inputs["b"]))}
 
 
 def decimals_by_product(seen: Wrong) -> Masks:

@@ -15,10 +15,11 @@ from msgspec.structs import replace
 from tridiff.fuzz.kinds.graphs.arrays import after, graph_of, input_names
 from tridiff.fuzz.kinds.graphs.by_numpy import Answer, confirmed, evaluate
 from tridiff.fuzz.known.graphs import extremum_forms, forms, index_forms, number_forms
-from tridiff.fuzz.known.graphs.form import Form, analysis_of
+from tridiff.fuzz.known.graphs.form import Form, analysis_of, changed
 from tridiff.fuzz.known.issue import Wrong
+from tridiff.fuzz.known.predictions.floats import library_step, same
 from tridiff.fuzz.verdicts import Declined
-from tridiff.kernels.codegen.graph import Cast, Graph, Load, Store
+from tridiff.kernels.codegen.graph import Cast, Graph, Load, Pointwise, Store
 from tridiff.kernels.codegen.legality import IllegalGraph
 from tridiff.oracles.arrays import to_numpy, to_torch
 from tridiff.oracles.dtypes import FP8
@@ -111,6 +112,27 @@ def constant_left_out_in_index(seen: Wrong) -> Masks:
 def relu_left_out(seen: Wrong) -> Masks:
     """The extremum that relu was not taken of, or of what a relu in it was taken of."""
     return _computed(seen, extremum_forms.RELU)
+
+
+def stepped_by_the_library(seen: Wrong) -> Masks:
+    """What comes of a step of nextafter as libdevice has it; where it is stored, the step itself."""
+    found, graph = _computed(seen, number_forms.LIBRARY_STEP), graph_of(seen.case)
+    steps = {place: node.args for place, node, _ in number_forms.LIBRARY_STEP.found(graph)
+             if isinstance(node, Pointwise)}
+    for place, node in enumerate(graph.nodes):
+        if isinstance(node, Store) and node.value in steps and node.mode == "set" and node.buffer in found:
+            actual = seen.actual[node.buffer]
+            if actual.dtype == torch.float32:
+                ends = [_stored_instead(seen, place, replace(node, value=k)) for k in steps[node.value]]
+                found[node.buffer] &= same(actual, library_step(*ends))
+    return found
+
+
+def _stored_instead(seen: Wrong, place: int, node: Store) -> torch.Tensor:
+    """In fp32, what another store of the same program would leave."""
+    case = replace(seen.case, program=changed(graph_of(seen.case), {place: node}))
+    answer = evaluate(case, {name: to_numpy(seen.inputs[name]) for name in input_names(case)})[node.buffer]
+    return to_torch(answer.values.astype(np.float32), device=seen.actual[node.buffer].device)
 
 
 def behind_a_searched_truth(seen: Wrong) -> Masks:
