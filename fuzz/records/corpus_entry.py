@@ -24,10 +24,11 @@ unclassified: nobody has judged it yet; campaigns write this.
 """
 
 class Expectation(msgspec.Struct, frozen=True, kw_only=True, array_like=True, forbid_unknown_fields=True):
-    """The verdict seen for (subject, Triton version, backend); `kind` as in the signature. A row in files."""
+    """The verdict seen for (subject, Triton version, backend); `kind` as in the signature. A row in files, where one
+    names all versions that do the same, with blanks between."""
 
     subject: Line
-    triton: Annotated[str, Meta(max_length=40)]
+    triton: Annotated[str, Meta(max_length=400)]
     backend: Annotated[str, Meta(max_length=40)]
     verdict: Verdict
     kind: Line = ""
@@ -58,3 +59,24 @@ class CorpusEntry(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fiel
     found_in: Environment
     blame: tuple[Blame, ...] = ()
     """Where it goes wrong, by version and backend, as `tridiff blame` found it."""
+
+    def __post_init__(self) -> None:
+        if any(" " in one.triton for one in self.expected):
+            msgspec.structs.force_setattr(self, "expected", _apart(self.expected))
+
+    def in_files(self) -> dict[str, object]:
+        """One row for all versions that do the same, where it is read back as the rows that are there."""
+        together: dict[tuple[str, ...], list[str]] = {}
+        for one in self.expected:
+            row = (one.subject, one.backend, one.verdict, one.kind, one.torch)
+            together.setdefault(row, []).append(one.triton)
+        rows = tuple(Expectation(subject=subject, triton=" ".join(versions), backend=backend, verdict=Verdict(verdict),
+                                 kind=kind, torch=torch)
+                     for (subject, backend, verdict, kind, torch), versions in together.items())
+        return {"expected": rows} if _apart(rows) == self.expected else {}
+
+
+def _apart(rows: tuple[Expectation, ...]) -> tuple[Expectation, ...]:
+    """A row for each version, in the order in which the corpus keeps them."""
+    found = [msgspec.structs.replace(one, triton=version) for one in rows for version in one.triton.split(" ")]
+    return tuple(sorted(found, key=lambda one: (one.subject, one.triton, one.backend, one.torch)))

@@ -15,6 +15,7 @@ from msgspec.structs import replace
 from tests.support.campaigns import campaign_options
 from tests.support.cases import addition, division
 from tests.support.refusals import refusal
+from tests.unit.corpus.entries import entry
 from tridiff.fuzz.campaign.record import CampaignOptions, Counts, Plan, ShardResult, ShardSpec, Summary, TargetCounts
 from tridiff.fuzz.coverage.record import Ledger
 from tridiff.fuzz.errors import TridiffError
@@ -354,6 +355,21 @@ def test_files_leave_out_defaults_and_nothing_else() -> None:
     assert found["schema"] == SCHEMA
     assert "variants" not in found
     assert decode(text, Case) == case
+
+
+def test_versions_that_do_the_same_share_a_row_in_files() -> None:
+    def row(triton: str, backend: str, verdict: Verdict) -> Expectation:
+        return Expectation(subject="own", triton=triton, backend=backend, verdict=verdict)
+
+    rows = (row("3.6.0", "cuda", Verdict.DISAGREE), row("3.6.0", "interpreter", Verdict.AGREE),
+            row("3.9.0", "cuda", Verdict.AGREE), row("3.9.0", "interpreter", Verdict.AGREE))
+    for expected, written in (
+            (rows, [["own", "3.6.0", "cuda", "disagree"], ["own", "3.6.0 3.9.0", "interpreter", "agree"],
+                    ["own", "3.9.0", "cuda", "agree"]]),
+            (rows[::-1], [["own", one.triton, one.backend, one.verdict.value] for one in rows[::-1]])):
+        one = entry(expected=expected)
+        text = pretty_json_without_defaults(one)
+        assert json.loads(text)["expected"] == written and decode_file(text.encode(), CorpusEntry, source="x") == one
 
 
 def test_an_expectation_is_a_row_without_the_defaults_at_its_end() -> None:
