@@ -58,14 +58,17 @@ class Wish:
 
 
 def request(what: What, wish: Wish) -> Request:
-    """What the children are asked first."""
-    entry = what.entry
+    """What the children are asked first: of a finding, the launch that was wrong."""
+    entry, case = what.entry, what.case
     element = wish.element
     if element is None and entry is not None:
         element = wrong_element(entry)
-    return Request(case=what.case, own=what.own, subject=what.subject, launch=wish.launch, passes=wish.passes,
-                   step=wish.step, where=entry.signature.where if entry is not None else "", program=wish.program,
-                   element=element, setting=Setting(arch=wish.arch))
+    wrong = entry.evidence.launched if entry is not None else None
+    if wrong is not None and case is not None:
+        case = case.under(wrong.options)
+    return Request(case=case, schedule=wrong.schedule if wrong is not None else 0, own=what.own, subject=what.subject,
+                   launch=wish.launch, passes=wish.passes, step=wish.step, program=wish.program, element=element,
+                   where=entry.signature.where if entry is not None else "", setting=Setting(arch=wish.arch))
 
 
 def wrong_element(entry: CorpusEntry) -> Element | None:

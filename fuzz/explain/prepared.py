@@ -53,7 +53,8 @@ def prepared(request: Request) -> Prepared:
 
     def launch(runner: Runner) -> None:
         target.run.launch(Launch(case=case, pointers=pointers, helper=resolve(subject.helper), fault=subject.hook,
-                                 planted=subject.fault, options=case.options, runner=runner))
+                                 planted=subject.fault, options=case.options, runner=runner,
+                                 schedule=request.schedule))
 
     return Prepared(buffers=buffers, launch=launch, sizes=case.sizes, case=case)
 

@@ -64,15 +64,16 @@ class Twins(msgspec.Struct, frozen=True, kw_only=True):
 
 class Request(msgspec.Struct, frozen=True, kw_only=True):
     """What is explained: a case or a kernel of the user's. where: array that tells one of several launches; launch: its
-    number, -1 for the first that is given `where`. passes: tell what each pass of the compiler changes; step: keep the
-    IR around this one ("make_ttgir add_coalesce"). program, element: whose card is wanted. debug: stop there in the
-    debugger. twins: to be held against what is stored."""
+    number, -1 for the first that is given `where`; schedule: under which of a program's they are made. passes: tell
+    what each pass of the compiler changes; step: keep the IR around this one ("make_ttgir add_coalesce"). program,
+    element: whose card is wanted. debug: stop there in the debugger. twins: to be held against what is stored."""
 
     case: Case | None = None
     own: Own | None = None
     subject: str = "own"
     where: str = ""
     launch: int = -1
+    schedule: int = 0
     setting: Setting = Setting()
     passes: bool = False
     step: str = ""

@@ -66,11 +66,11 @@ class CorpusEntry(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fiel
 
     def in_files(self) -> dict[str, object]:
         """One row for all versions that do the same, where it is read back as the rows that are there."""
-        together: dict[tuple[str, ...], list[str]] = {}
+        together: dict[tuple[str, str, Verdict, str, str], list[str]] = {}
         for one in self.expected:
             row = (one.subject, one.backend, one.verdict, one.kind, one.torch)
             together.setdefault(row, []).append(one.triton)
-        rows = tuple(Expectation(subject=subject, triton=" ".join(versions), backend=backend, verdict=Verdict(verdict),
+        rows = tuple(Expectation(subject=subject, triton=" ".join(versions), backend=backend, verdict=verdict,
                                  kind=kind, torch=torch)
                      for (subject, backend, verdict, kind, torch), versions in together.items())
         return {"expected": rows} if _apart(rows) == self.expected else {}

@@ -7,18 +7,26 @@ import re
 import subprocess
 import sys
 from pathlib import Path
+from types import SimpleNamespace
 
 import msgspec
 import pytest
 
 from tests.support.browser import MISSING, browser
 from tests.support.in_subprocess import Checks
+from tests.unit.corpus.entries import entry
+from tridiff.fuzz.backends.launch import Launch
 from tridiff.fuzz.cli.app import run
 from tridiff.fuzz.corpus.store import Corpus
-from tridiff.fuzz.explain.explain import What, Wish, explain
+from tridiff.fuzz.explain import prepared
+from tridiff.fuzz.explain.explain import What, Wish, explain, request
 from tridiff.fuzz.explain.model import Explanation, Stage, Stages
+from tridiff.fuzz.records import LaunchOptions
+from tridiff.fuzz.records.outcome import Launched
+from tridiff.fuzz.registry import find
 from tridiff.fuzz.report.explained import page
 from tridiff.fuzz.report.html import LARGEST
+from tridiff.fuzz.target.subjects import parse_subject
 
 HERE = Path(__file__).parent
 FILES = {path.stem: Checks(path, interpret=path.stem.endswith("memory")) for path in sorted(HERE.glob("checks_*.py"))}
@@ -51,6 +59,22 @@ def test_a_finding_is_explained_as_json(explained: bytes) -> None:
     assert shared["holds"] is False and "0xffffffff and 0x0" in shared["said"]
     assert any("warpsPerCTA = [2]" in one.get("diff", "") for one in said["against"] if one["stage"] == "ttgir")
     assert any(one["command"].endswith("--pdb --program 0,0,0") for one in said["commands"])
+
+
+def test_the_launch_that_was_wrong_is_explained() -> None:
+    found = entry()
+    told = Launched(options=LaunchOptions(num_warps=8), schedule=1)
+    found = msgspec.structs.replace(found, evidence=msgspec.structs.replace(found.evidence, launched=told))
+    asked = request(What(named="x", case=found.case, entry=found), Wish())
+    assert asked.case is not None and (asked.case.options, asked.schedule) == (told.options, 1)
+    assert request(What(named="x", case=found.case, entry=entry()), Wish()).case == found.case
+    launches: list[Launch] = []
+    target = SimpleNamespace(run=SimpleNamespace(launch=launches.append), subjects=())
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(prepared, "find", lambda name: target)
+        patch.setattr(prepared, "parse_subject", lambda *_: parse_subject("own", find(found.case.target)))
+        prepared.prepared(asked).launch(SimpleNamespace(backend="compile:sm_90"))
+    assert [(one.options, one.schedule) for one in launches] == [(told.options, 1)]
 
 
 def test_a_register_that_nothing_writes_is_told_of_a_finding(explained: bytes) -> None:
