@@ -34,6 +34,9 @@ from tridiff.kernels.codegen.graph import Graph
 MOST_IN_ORDER = 4
 """Values of an operand that are told in order; of more, only which classes there are."""
 
+MOST_NODES = 17
+"""Of a program that has a suspect: one that nobody shrunk has a part of every kind."""
+
 EXCHANGED = "operands exchanged"
 """In place of an operation that is given the same operands in another order."""
 
@@ -142,6 +145,8 @@ def _of_graph(signature: Signature, case: Case, graph: Graph, evidence: Evidence
     place = (find(signature.target).family, signature.subject)
     if signature.kind == "device_assert":
         return Pattern(place=place, shown=(signature.kind,))
+    if len(graph.nodes) > MOST_NODES:
+        return None
     if evidence is None or not evidence.expected or signature.kind == "unwritten" or _untouched(case, evidence):
         wrong = evidence is not None and evidence.expected
         how = "unwritten" if wrong else _astray(reason, signature, named=False)

@@ -114,6 +114,17 @@ def test_where_nothing_particular_is_left_the_way_tells() -> None:
     assert key(plain, said=ASTRAY.format("store", "out", 1, 1)) == key(plain, said=ASTRAY.format("load", "in", 2, 3))
 
 
+def test_a_program_that_is_not_small_has_no_suspect() -> None:
+    def found(parts: int) -> object:
+        program = graph(BELOW, READ, *[Masked(mask=0, arg=1)] * parts)
+        case = Case(target="codegen.mixed", sizes={"n": 1}, program=program,
+                    arrays=(ArraySpec(name="out0", dtype="i32", dims=("n",)),))
+        signature = Signature(target="codegen.mixed", subject="own", verdict=Verdict.DISAGREE, kind="value", where="o")
+        return pattern_of(signature, case, Evidence(expected={"numpy": {"out0": ("1",)}}, actual={"out0": ("0",)}))
+
+    assert found(14) is not None and found(15) is None
+
+
 def test_what_stayed_as_it_was_is_unwritten_in_every_array() -> None:
     def told(kept: str, byte: str, kind: str = "value") -> str:
         arrays = (ArraySpec(name="io0", dtype="i32", dims=("n",), content=Content(base=Explicit(values=("7",)))),
