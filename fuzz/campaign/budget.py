@@ -9,8 +9,12 @@ from tridiff.fuzz.campaign.record import ShardSpec
 from tridiff.fuzz.records import Signature, Verdict
 
 SHRINK_SHARE = 0.2
-"""Part of a shard's seconds that shrinking may take from finding. What does not fit is done when the campaign has drawn
-its last case, by workers that would otherwise stand still."""
+"""Part of a shard's seconds that shrinking may take from finding, ..."""
+
+LEFT_SHARE, MOST_SHRINK, FEW = 0.1, 60.0, 4
+"""... or, if that is more, part of what is left of the campaign, and most seconds of it, as long as few findings are
+there: so many more halve it. What does not fit is done when the campaign has drawn its last case, by workers that would
+otherwise stand still."""
 
 SHORTEST_SHRINK = 5.0
 """Seconds of shrinking that even the shortest shard has."""
@@ -25,7 +29,7 @@ class Budget:
     compile_limit: seconds that the compiler has for one kernel."""
 
     def __init__(self, spec: ShardSpec, state: Path, *, spent_before: float, compile_limit: float) -> None:
-        self._spec, self._stop = spec, state / "stop"
+        self._spec, self._state, self._stop = spec, state, state / "stop"
         self._spent_before, self._longest_compile = spent_before, compile_limit
         self._parent = os.getppid()
         self._began = self._started = time.monotonic()
@@ -84,8 +88,16 @@ class Budget:
         if seconds is not None:
             self._granted = self.until = now + seconds
         elif spec.overtime is not None:
-            share = max(SHRINK_SHARE * spec.seconds, SHORTEST_SHRINK) - self._shrinking
+            share = max(SHRINK_SHARE * spec.seconds, SHORTEST_SHRINK, self._beside_drawing(now)) - self._shrinking
             self._granted = min(now + share, self._began + spec.overtime)
+
+    def _beside_drawing(self, now: float) -> float:
+        """Seconds for a finding while others draw."""
+        if self._spec.left is None:
+            return 0.0
+        left = self._began + self._spec.left - now
+        there = sum(1 for _ in (self._state / "findings").glob("*.json"))
+        return min(LEFT_SHARE * left, MOST_SHRINK) / (1.0 + there / FEW)
 
     def may_begin(self, phase: str = "") -> bool:
         """Whether something may still be done for the present finding; phase: what a run is made for, if it is one."""

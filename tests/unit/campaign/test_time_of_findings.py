@@ -105,6 +105,19 @@ def test_shrinking_takes_no_more_than_its_share_of_a_shard(
     assert now[0] - 1000 <= SHARD.seconds + 1
 
 
+@pytest.mark.parametrize("left, there, seconds", [(300.0, 0, 30.0), (300.0, 4, 15.0), (28800.0, 0, 60.0),
+                                                  (28800.0, 40, 60.0 / 11), (20.0, 0, 5.0)])
+def test_a_finding_gets_part_of_what_is_left_of_a_campaign_as_long_as_there_are_few(
+        tmp_path: Path, left: float, there: int, seconds: float, now: list[float]) -> None:
+    (tmp_path / "findings").mkdir()
+    for number in range(there):
+        (tmp_path / "findings" / f"{number}.json").touch()
+    one = budget.Budget(replace(SHARD, seconds=8.0, left=left, overtime=left + 5), tmp_path, spent_before=0.0,
+                        compile_limit=90.0)
+    one.grant(Signature(target="t", subject="own", verdict=Verdict.DISAGREE, kind="value"))
+    assert one.granted() == pytest.approx(seconds, rel=0.01)
+
+
 @pytest.fixture
 def here(monkeypatch: pytest.MonkeyPatch) -> type[FakePool]:
     """Shards of a campaign run in this process on a pool that finds every case with 5 rows or more wrong."""
@@ -116,6 +129,7 @@ def here(monkeypatch: pytest.MonkeyPatch) -> type[FakePool]:
     monkeypatch.setattr(shard, "_pools", {})
     monkeypatch.setattr(budget, "SHRINK_SHARE", 0.0)
     monkeypatch.setattr(budget, "SHORTEST_SHRINK", 0.0)
+    monkeypatch.setattr(budget, "LEFT_SHARE", 0.0)
     return Pool
 
 
