@@ -290,6 +290,9 @@ def _device(seen: Seen) -> Decision | None:
                if one.change.startswith(WITHOUT) and one.effect == "gone"]
     prefix = [one.change.removeprefix(PREFIX) for one in seen.vector
               if one.change.startswith(PREFIX) and one.effect in ("same", "other")]
+    if gone(LLVM_OFF) == "gone" and gone(PTXAS_O0) == "unknown":
+        # Less optimised code may only be code that ptxas makes nothing wrong of.
+        return Decision(evidence=("it is right without LLVM's optimisation; what ptxas at -O0 makes was not seen",))
     if gone(LLVM_OFF) == "gone" and not omitted:
         return Decision(stage="llvm", confidence="inferred", evidence=(
             "it is right without LLVM's optimisation, and ptxas at -O0 does not help",))

@@ -62,6 +62,8 @@ TABLE: dict[str, tuple[Seen, tuple[str, str, str]]] = {
         on_device(LLVM_OFF="gone", PTXAS_O0="gone"), ("ptxas", "", "inferred")),
     "right with another ptxas": (
         on_device(LLVM_OFF="gone", PTXAS_O0="same", OTHER_PTXAS="gone"), ("ptxas", "", "inferred")),
+    "right without LLVM's optimisation, and no time for ptxas": (
+        on_device(LLVM_OFF="gone", PTXAS_O0="unknown"), ("unknown", "", "not localised")),
     "right without LLVM's optimisation only": (
         on_device(LLVM_OFF="gone", PTXAS_O0="same"), ("llvm", "", "inferred")),
     "right without contraction only": (
