@@ -47,9 +47,12 @@ class Gathered:
         for spec, own in totals.with_findings.values():
             by_line[line_of(spec)] = by_line.get(line_of(spec), Counts()).plus(self._recount(spec, own))
         left_out = {reason: set(names) for reason, names in totals.left_out.items()}
+        # What cannot be run here at all needs no time.
+        lacking = set[str]().union(*left_out.values())
         for target, subject, backend in (*totals.late, *map(line_of, self._left_out)):
-            if (target, subject, backend) not in by_line:
-                left_out.setdefault(NO_TIME, set()).add(f"{target} on {backend}")
+            name = f"{target} on {backend}"
+            if (target, subject, backend) not in by_line and name not in lacking:
+                left_out.setdefault(NO_TIME, set()).add(name)
         return Summary(
             id=self._plan.id, options=self._plan.options, environments=tuple(totals.environments),
             counts=counts,

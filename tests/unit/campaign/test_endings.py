@@ -17,10 +17,11 @@ from tests.support.campaigns import campaign_options
 from tests.support.fake_pool import FakePool
 from tests.support.refusals import refusal
 from tridiff.fuzz.campaign import clock, drivers, run, shard
-from tridiff.fuzz.campaign.gathered import NO_TIME
+from tridiff.fuzz.campaign.gathered import NO_TIME, Gathered
 from tridiff.fuzz.campaign.plan import plan_shards
 from tridiff.fuzz.campaign.processes import JobLost
-from tridiff.fuzz.campaign.record import CampaignOptions, Plan, Summary
+from tridiff.fuzz.campaign.record import CampaignOptions, Counts, Plan, Summary
+from tridiff.fuzz.campaign.totals import Totals
 from tridiff.fuzz.records import Case
 from tridiff.fuzz.workers.pool import NoWorker, TimeUp
 
@@ -165,6 +166,17 @@ def test_what_there_is_no_time_for_is_said(
     judged = {line.target for line in summary.by_target}
     assert {name for name in summary.left_out.get(NO_TIME, ())} == {
         f"{spec.target} on interpreter" for spec in one.plan.shards if spec.target not in judged}
+
+
+def test_what_cannot_run_here_is_not_said_to_lack_time(tmp_path: Path) -> None:
+    one = campaign(tmp_path, max_cases=None, targets=("triton.vector_add", "triton.mod"))
+    totals = Totals()
+    totals.left_out["no such chip"] = {"triton.mod on interpreter"}
+    found = Gathered(plan=one.plan, state=one.state, totals=totals, open_={}, failures={}, lost=(),
+                     left_out=one.plan.shards, running=True)
+    summary = found.summary(counts=Counts(), findings=[], unconfirmed={}, seconds=1.0, interrupted=False)
+    assert summary.left_out == {"no such chip": ("triton.mod on interpreter",),
+                                NO_TIME: ("triton.vector_add on interpreter",)}
 
 
 def test_a_terminal_that_is_gone_ends_no_campaign(tmp_path: Path, here: type[FakePool]) -> None:
