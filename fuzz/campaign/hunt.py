@@ -5,13 +5,14 @@ import contextlib
 import itertools
 import signal
 import time
+import warnings
 from collections.abc import Callable
 from dataclasses import dataclass, field
 from pathlib import Path
 
 import hypothesis
 from hypothesis import HealthCheck, Phase, Verbosity
-from hypothesis.errors import Flaky, FlakyFailure, HypothesisException, Unsatisfiable
+from hypothesis.errors import Flaky, FlakyFailure, HypothesisException, HypothesisWarning, Unsatisfiable
 
 from tridiff.fuzz.backends import kind
 from tridiff.fuzz.campaign.budget import Budget
@@ -267,7 +268,10 @@ class Hunt:
         """Draw cases until the round is full or a new finding turns up, which is then shrunk."""
         self._hunted, self._given_up = None, 0
         try:
-            self._hypothesis()()
+            with warnings.catch_warnings():
+                # Hypothesis names a strategy whose filter refuses something, which nobody reads here.
+                warnings.filterwarnings("ignore", "Generating overly large repr", HypothesisWarning)
+                self._hypothesis()()
         except (_RoundOver, _Failing):
             pass
         except _Broken as error:

@@ -5,11 +5,13 @@ import itertools
 import socket
 import sqlite3
 import time
+import warnings
 from collections import Counter
 from pathlib import Path
 
 import pytest
 from hypothesis import strategies as st
+from hypothesis.errors import HypothesisWarning
 
 from tests.support.campaigns import campaign_options, shard_spec
 from tests.support.cases import addition
@@ -24,6 +26,7 @@ from tridiff.fuzz.campaign.recorder import Recorder
 from tridiff.fuzz.campaign.store import ShardStore
 from tridiff.fuzz.corpus.cause import finding_of
 from tridiff.fuzz.errors import TridiffError
+from tridiff.fuzz.known import avoiding
 from tridiff.fuzz.records import Case, Outcome, RowCounts, Signature, Verdict
 from tridiff.fuzz.target import Limits
 from tridiff.fuzz.workers import protocol
@@ -417,3 +420,17 @@ def test_what_does_not_exist_is_refused(changes: dict[str, object], message: str
 def test_a_fault_that_only_some_targets_have_runs_on_those() -> None:
     shards = plan_shards(options(subjects=("own+fault:tail_dropped",)), known=())
     assert {one.target for one in shards} == {"triton.vector_add"}
+
+
+def test_what_hypothesis_thinks_of_long_names_is_not_printed(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    drawn, said = avoiding.cases, itertools.count()
+
+    def warning(case: Case) -> Case:
+        next(said)
+        repr(st.tuples(st.just("x" * 40_000), st.integers()))
+        return case
+
+    monkeypatch.setattr(avoiding, "cases", lambda *args, **more: drawn(*args, **more).map(warning))
+    with warnings.catch_warnings():
+        warnings.simplefilter("error", HypothesisWarning)
+        assert run(tmp_path).counts.executed and next(said)
