@@ -1,0 +1,108 @@
+"""Which known differences between two builds does a gate find by what it draws?
+
+    tridiff gate --baseline 3.6.0 --candidate 3.9.0 --corpus EMPTY --id drawn
+    python -m tridiff.fuzz.bench.repairs reports/drawn > table.md
+
+The gate is given an empty folder for a corpus, so that nothing is known to it. Its differences are run once more under
+the build that fails, and told by the known issues: a cause counts as found if one of them belongs to it. Causes that
+count are those of entries of which one release is recorded as failing and the other one as right on the backend. Runs
+under the build that fails: the baseline, with --reversed the candidate.
+"""
+
+import argparse
+import sys
+from collections.abc import Callable, Iterable, Mapping
+from pathlib import Path
+
+from tridiff.fuzz.backends import kind
+from tridiff.fuzz.corpus.installed import DEFAULT, corpus_to_read
+from tridiff.fuzz.corpus.store import Corpus
+from tridiff.fuzz.errors import TridiffError
+from tridiff.fuzz.gate.record import GateFinding, GateSummary
+from tridiff.fuzz.known import Attribution
+from tridiff.fuzz.records import Case, CorpusEntry, Verdict
+from tridiff.fuzz.records.pair import Relation
+from tridiff.fuzz.report.record import read_gate
+from tridiff.fuzz.workers.pool import Pool, PoolOptions
+
+Asked = Callable[[GateFinding], Iterable[str]]
+"""The causes to which a difference belongs."""
+
+
+def causes(entries: Iterable[CorpusEntry], *, failing: str, right: str, backend: str) -> dict[str, list[str]]:
+    """Causes that show on the backend with one release of Triton and not with the other, with their entries."""
+    found: dict[str, list[str]] = {}
+    for entry in entries:
+        said = {one.triton: one.verdict for one in entry.expected
+                if one.subject == entry.signature.subject and kind(one.backend) == backend}
+        if failing in said and said[failing].failed and said.get(right) is Verdict.AGREE and entry.cause:
+            found.setdefault(entry.cause, []).append(f"{entry.case.target}/{entry.id}")
+    return found
+
+
+def found_again(gate: GateSummary, *, relation: Relation, backend: str, asked: Asked) -> dict[str, list[str]]:
+    """Causes of the gate's differences of a relation, with the ids of these."""
+    found: dict[str, list[str]] = {}
+    for one in gate.findings:
+        if one.relation is relation and kind(one.entry.found_in.backend) == backend:
+            for name in asked(one):
+                found.setdefault(name, []).append(one.entry.id)
+    return found
+
+
+def table(known: Mapping[str, list[str]], found: Mapping[str, list[str]]) -> str:
+    """What was found and what was not, in Markdown."""
+    again = [name for name in sorted(known) if name in found]
+    rows = [f"| {name} | {', '.join(known[name])} | {', '.join(found.get(name, ())) or 'not found'} |"
+            for name in sorted(known)]
+    share = f" ({len(again) / len(known):.0%})" if known else ""
+    return "\n".join([f"{len(again)} of {len(known)} causes found again{share}.", "", "| cause | entries | found as |",
+                      "|---|---|---|", *rows, ""])
+
+
+def _attributing(pools: dict[str, Pool]) -> Asked:
+    def asked(one: GateFinding) -> Iterable[str]:
+        entry = one.entry
+        backend = entry.found_in.backend
+        pool = pools.setdefault(backend, Pool(PoolOptions(backend=backend)))
+
+        def run(case: Case) -> object:
+            return pool.execute(case, entry.signature.subject, backend=backend)
+
+        return Attribution(run).issues(entry.case, run(entry.case))  # type: ignore[arg-type]
+
+    return asked
+
+
+def main() -> None:
+    words = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    words.add_argument("record", type=Path)
+    words.add_argument("--corpus", type=Path, default=DEFAULT)
+    words.add_argument("--backend", default="cuda")
+    words.add_argument("--reversed", action="store_true", help="what the candidate broke")
+    given = words.parse_args()
+    try:
+        gate, corpus = read_gate(given.record), Corpus(corpus_to_read(given.corpus))
+    except TridiffError as error:
+        sys.exit(str(error))
+    failing, right = gate.baseline.triton, gate.candidate.triton
+    relation = Relation.FIXED
+    if given.reversed:
+        failing, right, relation = right, failing, Relation.REGRESSION
+    import triton
+
+    if triton.__version__ != failing:
+        sys.exit(f"this is Triton {triton.__version__}, the differences show with {failing}; put that one first in "
+                 "PYTHONPATH")
+    pools: dict[str, Pool] = {}
+    try:
+        found = found_again(gate, relation=relation, backend=given.backend, asked=_attributing(pools))
+    finally:
+        for pool in pools.values():
+            pool.close()
+    entries = [entry for entry in corpus.entries() if isinstance(entry, CorpusEntry)]
+    print(table(causes(entries, failing=failing, right=right, backend=given.backend), found))
+
+
+if __name__ == "__main__":
+    main()
