@@ -271,6 +271,26 @@ def test_what_folds_beside_fp8_has_a_relative_that_does_not(target: str, node: P
     assert named(graph) == known and named(found) == "" and found.nodes[3] == (drawn or node)
 
 
+_ZERO = Index(expr=apply("mul", apply("floordiv", Sym("n0"), num(8)), X), dtype="i32")
+
+
+@each("node, value, known", [
+    (op("floor_divide", 1, 2), "0", True), (op("remainder", 1, 2), "0", True), (op("right_shift", 1, 0), "0", True),
+    (op("pow", 1, 0), "1", True), (op("maximum", 1, 0), "2147483647", True), (op("trunc_divide", 2, 2), "7", True),
+    (op("floor_divide", 3, 2), "7", True), (op("where", 4, 1, 2), "2147483647", True),
+    (op("where", 4, 1, 3), "7", False), (op("floor_divide", 1, 2), "7", False), (op("maximum", 1, 0), "7", False),
+    (op("eq", 0, 1), "7", False), (op("add", 1, 0), "0", False),
+    (op("mul", 1, 0), "0", False), (op("sub", 0, 0), "0", False), (op("bitwise_xor", 0, 0), "0", False),
+    (op("sub", 1, 3), "7", False)])
+@each("target", ["fp8e4nv", "bf16"])
+def test_one_number_whatever_is_loaded_makes_equal_pairs_of_fp8_unless_triton_folds_it(
+        node: Pointwise, value: str, known: bool, target: str) -> None:
+    """By the code that 3.6.0 makes of them: one cvt.rn.satfinite.e4m3x2.f32, and PACK_AB_MERGE_C with R1."""
+    graph = vector(load("in0"), constant(value, "i32"), op("maximum", 0, 1), _ZERO, op("lt", 0, 1), node,
+                   store("out0", X, 5), in0="i32", out0=target)
+    assert named(graph) == ("fp8 of what folds" if known and target == "fp8e4nv" else "")
+
+
 @each("mask, known", [(Index(expr=apply("ge", X, num(2)), dtype="i1"), "fp8 of what folds"), (op("ne", 0, 0), "")])
 def test_truth_that_axes_decide_is_named_where_it_becomes_fp8(mask: Node, known: str) -> None:
     graph = vector(load("in0"), mask, op("eq", 0, 0), Masked(mask=1, arg=2, other="true"), cast(3, "fp8e5"),

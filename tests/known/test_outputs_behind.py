@@ -1,11 +1,14 @@
 """Defects whose values cannot be predicted show in the outputs behind them alone: another wrong output is new."""
 
+import pytest
 import torch
 from msgspec.structs import replace
 
 from tests.known.recorded import rehearsed
+from tests.known.test_graphs import case_of as programs
 from tests.known.test_issues import entry
 from tests.known.test_programs import wrong
+from tests.unit.graphs.graphs import X, constant, load, op, store, vector
 from tridiff.fuzz.known import Attribution
 from tridiff.fuzz.known.rehearse import rehearse
 from tridiff.fuzz.records import ArraySpec, Case, Content, Explicit
@@ -78,8 +81,8 @@ def test_another_sign_beside_a_cube_root_is_new() -> None:
 
 
 def fp8_beside_infinities(*, folded: bool) -> Case:
-    """A row's values as fp8, and the mean of those and of infinity in its last element, which is stored as fp8 too if
-    that may fold."""
+    """A row's values as fp8, and the mean of those and of infinity in its last element, which is stored as fp8 too, as
+    the first element is, if that may fold."""
     last = Index(expr=Apply(function="eq", args=(Sym(name="r"), Num(value=2))), dtype="i1")
     nodes = [Load(buffer="in0", index=Sym(name="r")), last, Constant(value="inf", dtype="fp32"),
              Pointwise(op="where", args=(1, 2, 0)), Reduce(kind="welford", args=(3,)), Part(of=4, item=0),
@@ -91,7 +94,7 @@ def fp8_beside_infinities(*, folded: bool) -> Case:
     return Case(target="inductor.programs_reduction", sizes={f"n_{one.name}": one.length for one in buffers},
                 program=graph, arrays=tuple(ArraySpec(
                     name=one.name, dtype=one.dtype, dims=(f"n_{one.name}",),
-                    content=None if one.role == "out" else Content(base=Explicit(values=("1.0", "2.0", "3.0"))))
+                    content=None if one.role == "out" else Content(base=Explicit(values=("448.0", "2.0", "3.0"))))
                     for one in buffers))
 
 
@@ -105,11 +108,33 @@ def test_a_pair_of_fp8_is_wrong_in_what_is_stored_of_it_alone() -> None:
         right = {name: values.clone() for name, values in rehearse(case).outputs().items()}
         judged, names = rehearse(case).judged(right | {"out1": nan}, subject="inductor")
         assert judged.verdict.failed and names == ()
-        negated = (right["out0"].view(torch.uint8) ^ 0x80).view(right["out0"].dtype)
-        judged, names = rehearse(case).judged(right | {"out0": negated}, subject="inductor")
-        assert judged.verdict.failed and names == ((pair,) if folded else ())
+        for sign, known in ([0, 0, 0x80], folded), ([0x80, 0, 0], False), ([0x80, 0, 0x80], False):
+            negated = right["out0"].view(torch.uint8) ^ torch.tensor(sign, dtype=torch.uint8)
+            judged, names = rehearse(case).judged(right | {"out0": negated.view(right["out0"].dtype)},
+                                                  subject="inductor")
+            assert judged.verdict.failed and names == ((pair,) if known else ())
         mean, passes = "mean-of-infinities", wrong(case, failed=False)
         assert Attribution(lambda relative, good=passes: good).issues(case, wrong(case)) == (mean,)
+
+
+@pytest.mark.parametrize(("bits", "known"), [
+    ([0, 0, 1, 0, 0, 0, 5, 0], True), ([0, 0, 1, 0x80, 0, 0, 0, 9], True), ([0, 0, 1, 0, 1, 0, 0, 0], False),
+    ([0, 0, 0, 0, 1, 0, 1, 0], False)])
+def test_a_quotient_of_zero_as_fp8_is_wrong_in_upper_pairs_alone(bits: list[int], known: bool) -> None:
+    """div_floor_integer(0, x): ptxas 12.8 makes `F2FP.SATFINITE.E4M3.F32.PACK_AB_MERGE_C R41, RZ, RZ, R0` of it."""
+    graph = vector(load("in0"), constant("0", "i32"), constant("9", "i32"), op("maximum", 0, 2),
+                   op("floor_divide", 1, 3), store("out0", X, 4), length=8, in0="i32", out0="fp8e4nv")
+    case = programs(graph)
+    rehearsal = rehearse(case)
+    right = rehearsal.outputs()["out0"]
+    assert not right.view(torch.uint8).any()
+    stale = torch.tensor(bits, dtype=torch.uint8).view(right.dtype)
+    judged, names = rehearsal.judged({"out0": stale}, subject="own")
+    assert judged.verdict.failed and names == (("fp8-pair-merged-with-a-stale-register",) if known else ())
+    failure = replace(wrong(case, subject="own"), explained_by=names)
+    passes, fails = (wrong(case, failed=failed, subject="own") for failed in (False, True))
+    assert Attribution(lambda relative: passes).issues(case, failure) == names
+    assert Attribution(lambda relative: fails).issues(case, failure) == ()
 
 
 def test_what_shows_behind_a_search_must_be_right_without_it() -> None:

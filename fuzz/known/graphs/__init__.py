@@ -100,7 +100,7 @@ ISSUES = (
     *_issues(forms.REMAINDER, "frem-of-halves-cast", "indexing/sigabrt-89561c16c7", stage="llvm", errors=("SIGABRT",),
              title="% of widened halves that becomes the other half ends the compiler"),
     *_MERGED(forms.FOLDED_FP8, "fp8-pair-merged-with-a-stale-register", "scan/value-a9b5c5566c"),
-    *_MERGED(forms.CHOICE_AS_FP8, "fp8-pair-merged-with-a-stale-register", relative=_without_fp8),
+    *_MERGED(forms.ALIKE_AS_FP8, "fp8-pair-merged-with-a-stale-register", relative=_without_fp8),
     *_issues(forms.BITS_TIMES, "float-and-integer-products-joined", "random/value-e9cf99de9c", stage="ptxas",
              title="a product of integers that are bits of float products is taken for one of floats"),
     *_issues(forms.TRUTH_AS_HALF, "bits-of-a-truth-as-a-half", "pointwise/value-7dffa9578f", stage="ptxas",

@@ -24,7 +24,6 @@ from tridiff.fuzz.known.graphs.nodes import (
     choices,
     conversion,
     conversions,
-    decided,
     equal,
     float_bits,
     handed_on,
@@ -48,6 +47,7 @@ from tridiff.fuzz.known.graphs.number_forms import (
     SPECIALS_AS_BF16,
     WIDENED_SIGN,
 )
+from tridiff.fuzz.known.graphs.only_values import folded_early, only_value
 from tridiff.kernels.codegen.constants import integer_limits
 from tridiff.kernels.codegen.domains import Analysis, indirect, operands
 from tridiff.kernels.codegen.graph import (
@@ -181,22 +181,24 @@ def _folded_fp8(analysis: Analysis, node: Constant | Pointwise) -> Result:
         return None
     if isinstance(node, Constant):
         return replace(node, value="2.0") if node.value in ("inf", "-inf", "nan") else None
-    first, second = (number(analysis, k) for k in node.args)
+    place = analysis.graph.nodes.index(node)
+    if folded_early(analysis, place) or only_value(analysis, place) is None:
+        return None
     if node.op == "ldexp":
-        exponent = Cast(arg=node.args[1], dtype=analysis.dtype(node.args[0]))
-        return exponent if first == 0 else None
-    if node.op == "pow":
-        return replace(node, op="add") if first == 1 or second == 0 else None
-    return replace(node, op="ne") if decided(analysis, node) else None
+        return Cast(arg=node.args[1], dtype=analysis.dtype(node.args[0]))
+    return replace(node, op="add" if node.op == "pow" else "ne")
 
 
-def _choice_as_fp8(analysis: Analysis, node: Cast | Store) -> Result:
-    """The same of a truth value that conditions on axes choose: LLVM may know that they are alike for neighbours. Few
-    of them fold. And of what is loaded from the one element of a buffer for all."""
+def _alike_as_fp8(analysis: Analysis, node: Cast | Store) -> Result:
+    """The same of what LLVM may know to be alike for neighbours: a truth value that conditions on axes choose, of which
+    few fold; what is loaded from the one element of a buffer for all; and what is one number whatever is loaded, as
+    0 // x is. What depends on no axis is converted once, and right."""
     place, dtype = conversion(analysis, node)
     converted = dtype in FP8 and not (isinstance(node, Cast) and node.bitcast)
-    alike = (is_truth(analysis, place) and of_axes(analysis, place)) or of_one_element(analysis, place)
-    return node if converted and alike else None
+    alike = converted and ((is_truth(analysis, place) and of_axes(analysis, place)) or of_one_element(analysis, place)
+                           or (bool(analysis.domains[place]) and not folded_early(analysis, place)
+                               and only_value(analysis, place) is not None))
+    return node if alike else None
 
 
 def _bits_times(analysis: Analysis, node: Pointwise) -> Result:
@@ -393,7 +395,7 @@ CHOICE = Form(label="choice of 1 or -0.0", kinds=(Masked, Pointwise), ops=("wher
 REMAINDER = Form(label="remainder of halves", ops=("mod_operator",), rewritten=_remainder)
 FOLDED_FP8 = Form(label="fp8 of what folds", kinds=(Constant, Pointwise), ops=(*ORDERS, "ldexp", "pow"),
                   rewritten=_folded_fp8)
-CHOICE_AS_FP8 = Form(label="fp8 of what folds", kinds=(Cast, Store), rewritten=_choice_as_fp8)
+ALIKE_AS_FP8 = Form(label="fp8 of what folds", kinds=(Cast, Store), rewritten=_alike_as_fp8)
 BITS_TIMES = Form(label="integer product of a float product", ops=("mul", "mul_add"), rewritten=_bits_times)
 INTEGER_ABS = Form(label="libdevice.abs of integers", ops=("abs_libdevice",), rewritten=_integer_abs)
 TRUTH_AS_HALF = Form(label="truth as bits of bf16 to fp16", kinds=(Cast, Store), rewritten=_truth_as_half,
@@ -417,7 +419,7 @@ PLACE_AS_TRUTH = Form(label="searched place as a truth value", rewritten=_place_
     "logical_and", "logical_not", "logical_or", "logical_xor"))
 CUBE_ROOT = Form(label="cube root of fp32", ops=("cbrt",), rewritten=_cube_root)
 
-FORMS = (OTHER, LDEXP, LOP3, CHOICE, REMAINDER, FOLDED_FP8, CHOICE_AS_FP8, BITS_TIMES, INTEGER_ABS, TRUTH_AS_HALF,
+FORMS = (OTHER, LDEXP, LOP3, CHOICE, REMAINDER, FOLDED_FP8, ALIKE_AS_FP8, BITS_TIMES, INTEGER_ABS, TRUTH_AS_HALF,
          EXTREMUM_OF_THREE, EXTREMUM_OF_ROW, EXTREMUM_IN_INDEX, LIMIT, LIMIT_IN_INDEX, TRUTH_AS_FP16, TRUTH_AS_FLOAT,
          BITS_AGAINST_ZERO, SIGN_OF_ABSOLUTE, BITS_OF_ABSOLUTE, SIGN_OF_NEGATED, RELU, FP8_EXPONENT, HALF_OF_SUMS,
          SUM_USED_TWICE, SUBNORMAL, PLACE_AS_TRUTH, CUBE_ROOT, POWER_OF_HALFWORDS, WIDENED_SIGN,

@@ -8,7 +8,7 @@ from itertools import product
 import numpy as np
 from msgspec.structs import replace
 
-from tridiff.kernels.codegen.constants import integer_limits, is_float
+from tridiff.kernels.codegen.constants import is_float
 from tridiff.kernels.codegen.domains import Analysis, expression, indirect, operands
 from tridiff.kernels.codegen.graph import (
     Bucketize,
@@ -118,15 +118,6 @@ def before_widening(analysis: Analysis, position: int) -> str:
     node = analysis.graph.nodes[position]
     found = analysis.dtype(node.arg if isinstance(node, Cast) else position)
     return "fp16" if found in FP8 else found  # which pass through fp16
-
-
-def decided(analysis: Analysis, node: Pointwise) -> bool:
-    """Whether an ordering compares a float with itself (of integers Triton sees it) or an integer with a limit."""
-    first, second = node.args
-    dtype = analysis.dtype(first)
-    if is_float(dtype):
-        return analysis.graph.nodes[first] == analysis.graph.nodes[second]
-    return dtype != "i1" and any(number(analysis, k) in [*map(float, integer_limits(dtype))] for k in node.args)
 
 
 def float_bits(analysis: Analysis, position: int) -> bool:

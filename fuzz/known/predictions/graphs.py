@@ -22,6 +22,7 @@ from tridiff.fuzz.verdicts import Declined
 from tridiff.kernels.codegen.graph import Cast, Graph, Load, Pointwise, Store
 from tridiff.kernels.codegen.legality import IllegalGraph
 from tridiff.oracles.arrays import to_numpy, to_torch
+from tridiff.oracles.bits import to_bits
 from tridiff.oracles.dtypes import FP8
 
 Masks = dict[str, torch.Tensor]
@@ -150,14 +151,28 @@ def behind_a_cube_root(seen: Wrong) -> Masks:
 
 
 def behind_a_folded_fp8(seen: Wrong) -> Masks:
-    """Whatever is stored of an fp8 that what folds comes into, or as one."""
+    """What is stored of an fp8 that what folds comes into: as it is, the upper pair of a word whose lower one is right,
+    and should be the same; whatever else comes of it, anything."""
     graph = graph_of(seen.case)
     buffers = {one.name: one.dtype for one in graph.buffers}
-    folded = {position for form in (forms.FOLDED_FP8, forms.CHOICE_AS_FP8) for position, _, _ in form.found(graph)}
+    folded = {position for form in (forms.FOLDED_FP8, forms.ALIKE_AS_FP8) for position, _, _ in form.found(graph)}
     converted = {place for place in _reached(graph, folded) if (
         buffers[node.buffer] if isinstance(node := graph.nodes[place], Store)
         else node.dtype if isinstance(node, Cast) and not node.bitcast else "") in FP8}
-    return _stored(seen, converted)
+    words = {name for name, dtype in buffers.items() if dtype in FP8}
+    return {name: mask & _upper_pairs(seen, name) if name.removesuffix(after("")) in words else mask
+            for name, mask in _stored(seen, converted).items()}
+
+
+def _upper_pairs(seen: Wrong, name: str) -> torch.Tensor:
+    """Where, of four neighbours from a multiple of four on, the upper two are expected to be as the lower two, and
+    those are right."""
+    wrong = seen.wrong[name].reshape(-1)
+    upper = torch.arange(len(wrong), device=wrong.device) % 4 >= 2
+    if name in seen.expected and len(wrong) > 2:
+        bits = to_bits(seen.expected[name]).reshape(-1)
+        upper[2:] &= (bits[2:] == bits[:-2]) & ~wrong[:-2]
+    return upper.reshape(seen.wrong[name].shape)
 
 
 def _behind(seen: Wrong, form: Form) -> Masks:
