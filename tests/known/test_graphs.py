@@ -15,7 +15,7 @@ from tridiff.fuzz.corpus.store import Corpus
 from tridiff.fuzz.kinds.graphs.validity import valid
 from tridiff.fuzz.known import Attribution, KnownIssue, issues_of
 from tridiff.fuzz.known.graphs import ISSUES
-from tridiff.fuzz.known.graphs.forms import CHOICE
+from tridiff.fuzz.known.graphs.forms import CHOICE, LOP3
 from tridiff.fuzz.known.rehearse import Rehearsal, rehearse
 from tridiff.fuzz.records import ArraySpec, Case, Content, Iota, Outcome, Small, Verdict
 from tridiff.kernels.codegen.graph import Asm, Graph, Index, Load, Masked, Node, Part, Reduce, Schedule, Sym
@@ -206,6 +206,42 @@ def test_the_tables_that_the_assembler_makes_of_a_lop3_are_known(
     assert taken(rehearsal, out0=wrong) == ("lop3-of-one-register-twice",)
     wrong[0] = 12345
     assert taken(rehearsal, out0=wrong) == ()
+
+
+def _with_a_lop3(value: str, last: str, *behind: Node) -> Case:
+    """`last` of in0 and `value ^ in1 ^ in1`, and that itself."""
+    return case_of(vector(
+        load("in0"), load("in1"), constant(value, "i32"), Asm(body="max_s32", args=(2, 2)),
+        Asm(body="lop3_xor", args=(1, 1, 3)), op(last, 0, 4), *behind, store("out0", X, 5 + len(behind)),
+        store("out1", X, 4), in0="i32", in1="i32", out0="i32", out1="i32"))
+
+
+@pytest.mark.parametrize(("value", "known"), [("2", True), ("6", False)])
+def test_a_bit_of_an_exponent_that_is_the_register_itself_is_known_and_another_is_not(value: str, known: bool) -> None:
+    """`LOP3.LUT P4, RZ, R14, 0x2, RZ, 0x84`: whether bit 1 is set is asked of 2 & ~b. The mask of a bit is no 6."""
+    rehearsal = rehearse(_with_a_lop3(value, "pow"))
+    a, b = (rehearsal.buffers[name].typed() for name in ("in0", "in1"))
+    wrong = torch.where(b & 2 != 0, 1, a ** int(value)).to(torch.int32)
+    assert taken(rehearsal, out0=wrong) == (("lop3-of-one-register-twice",) if known else ())
+    assert taken(rehearsal, out0=wrong, out1=torch.full_like(wrong, 3)) == ()
+    assert taken(rehearsal, out0=wrong + 7) == ()
+
+
+@pytest.mark.parametrize(("value", "last", "controlled"), [
+    ("2", "pow", False), ("6", "pow", True), ("2", "right_shift", True), ("2", "lt", True), ("2", "bitwise_and", True)])
+def test_a_lop3_that_is_combined_with_more_than_is_known_is_controlled(value: str, last: str, controlled: bool) -> None:
+    case, name, asked = _with_a_lop3(value, last, cast(5, "i32")), "lop3-of-one-register-twice", list[Case]()
+
+    def attributed(*names: str, fails: bool) -> tuple[str, ...]:
+        def run(relative: Case) -> Outcome:
+            asked.append(relative)
+            return outcome(relative, failed=fails)
+
+        return Attribution(run).issues(case, replace(outcome(case, failed=True), explained_by=names))
+
+    assert attributed(fails=False) == ((name,) if controlled else ()) and attributed(fails=True) == ()
+    assert len(asked) == 2 * controlled and not any(LOP3.has(one) for one in asked)
+    assert attributed(name, fails=True) == (name,) and len(asked) == 2 * controlled
 
 
 @pytest.mark.parametrize(("value", "known"), [(2.0**32, True), (65535.0, True), (255.0, True), (2.0**33, False)])

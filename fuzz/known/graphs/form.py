@@ -32,13 +32,15 @@ _ROUNDS = 4
 @dataclass(frozen=True, kw_only=True)
 class Form:
     """One pattern. label: what signatures call it. kinds, ops: types of its nodes, and operations if they are
-    Pointwise. computed: what is computed in place of the program; None where nobody can tell."""
+    Pointwise. computed: what is computed in place of the program; None where nobody can tell. elsewhere: whether more
+    comes of a node than `computed` says."""
 
     label: str
     kinds: tuple[type, ...] = (Pointwise,)
     ops: tuple[str, ...] = ()
     rewritten: Rewriting
     computed: Defect | None = None
+    elsewhere: Callable[[Analysis, Any], bool] | None = None
 
     def found(self, graph: Graph) -> Iterator[tuple[int, Node, Changes]]:
         """(position, node, near relatives) of every node of the form."""
@@ -54,9 +56,13 @@ class Form:
         return isinstance(case.program, Graph) and any(True for _ in self.found(case.program))
 
     def spreads(self, case: Case) -> bool:
-        """Whether the form is in the case's program, and what comes of it meets what comes of it at other points."""
-        return isinstance(case.program, Graph) and any(
-            _meets(analysis_of(case.program), position) for position, _, _ in self.found(case.program))
+        """Whether the form is in the case's program, and what comes of it meets what comes of it at other points, or is
+        more than anybody can tell."""
+        if not isinstance(case.program, Graph):
+            return False
+        analysis = analysis_of(case.program)
+        return any(_meets(analysis, position) or (self.elsewhere is not None and self.elsewhere(analysis, node))
+                   for position, node, _ in self.found(case.program))
 
     def without(self, case: Case) -> Case | None:
         """The case with near relatives of the form's nodes, cut to what its stores need; None if that is not legal."""

@@ -72,6 +72,7 @@ _NARROW = ("i8", "u8", "i16", "u16")
 _WARPS_ELEMENTS, _SIDE_BY_SIDE = 64, 8
 """Elements of which a warp holds a multiple wherever a thread holds several side by side; most that one does."""
 _LEAST = str(-(2**31))
+_LOGIC = ("bitwise_or", "logical_or", "bitwise_and", "logical_and", "bitwise_xor")
 
 
 def _everywhere(analysis: Analysis, node: Node, instead: Node) -> Changes:
@@ -123,24 +124,51 @@ def _lop3(analysis: Analysis, node: Asm) -> Result:
 
 
 def _lop3_fused(analysis: Analysis, node: Asm) -> Iterator[Changes]:
-    """Of `(a ^ b ^ b) op c`, where c is a or b and d the other one: c | d, c & ~d, d for or, and, xor. What else asks
-    for the lop3 has what is right."""
+    """Of `(a ^ b ^ b) op c`, where c is a or b and d the other one: c | d, c & ~d, d for or, and, xor. A power tests
+    the bits of its exponent: where a is the bit that it asks for, it finds that of a & ~b. What else asks for the lop3
+    has what is right."""
     nodes = analysis.graph.nodes
-    pair = [nodes[k] for k in _twice(analysis, node)]
-    same, found = equal(analysis, node), Changes()
-    for place in sorted(set[int]().union(*(analysis.users[k] for k in same))):
+    found = Changes()
+    for place, c, d in _logic(analysis, node):
         user = nodes[place]
-        beside = [k for k in user.args if k not in same] if isinstance(user, Pointwise) else []
-        if len(beside) != 1 or nodes[beside[0]] not in pair:
-            continue
-        c, d = beside[0], _twice(analysis, node)[pair[0] == nodes[beside[0]]]
-        if user.op in ("bitwise_or", "logical_or"):
+        assert isinstance(user, Pointwise)
+        if user.op == "pow":
+            found[place] = (Pointwise(op="bitwise_not", args=(d,)), Pointwise(op="bitwise_and", args=(c,)),
+                            replace(user, args=user.args[:1]))
+        elif user.op in ("bitwise_or", "logical_or"):
             found[place] = replace(user, args=(c, d))
         elif user.op in ("bitwise_and", "logical_and"):
             found[place] = Pointwise(op="bitwise_not", args=(d,)), replace(user, args=(c,))
-        elif user.op == "bitwise_xor":
+        else:
             found[place] = itself(d)
     yield found
+
+
+def _logic(analysis: Analysis, node: Asm) -> Iterator[tuple[int, int, int]]:
+    """(place, c, d) of the users of `a ^ b ^ b` of which it is known what comes out."""
+    nodes = analysis.graph.nodes
+    twice, same = _twice(analysis, node), equal(analysis, node)
+    pair = [nodes[k] for k in twice]
+    for place in sorted(set[int]().union(*(analysis.users[k] for k in same))):
+        user = nodes[place]
+        beside = [k for k in user.args if k not in same] if isinstance(user, Pointwise) else []
+        if not isinstance(user, Pointwise) or len(beside) != 1:
+            continue
+        if user.op in _LOGIC and nodes[beside[0]] in pair:
+            yield place, beside[0], twice[pair[0] == nodes[beside[0]]]
+        elif user.op == "pow" and user.args[0] == beside[0]:
+            once = only_value(analysis, twice[0])
+            if once is not None and int(once[0]).bit_count() == 1:
+                yield place, twice[0], twice[1]
+
+
+def _lop3_elsewhere(analysis: Analysis, node: Asm) -> bool:
+    """Whether it is combined with more than the logic of which that is known: its bits may be tested, shifted, masked
+    and compared. A store leaves it as it is."""
+    same, nodes = equal(analysis, node), analysis.graph.nodes
+    known = {place for place, _, _ in _logic(analysis, node)}
+    users = set[int]().union(*(analysis.users[k] for k in same)) - known
+    return any(not isinstance(one := nodes[k], Store) or analysis.buffers[one.buffer] != "i32" for k in users)
 
 
 def _choice(analysis: Analysis, node: Masked | Pointwise) -> Result:
@@ -389,7 +417,8 @@ def _bits_of_absolute(analysis: Analysis, node: Pointwise) -> Result:
 
 OTHER = Form(label="negative other of 8 or 16 bits", kinds=(Load,), rewritten=_other, computed=_other_repeated)
 LDEXP = Form(label="ldexp by -2^31", ops=("ldexp",), rewritten=_ldexp)
-LOP3 = Form(label="lop3 of one register twice", kinds=(Asm,), rewritten=_lop3, computed=_lop3_fused)
+LOP3 = Form(label="lop3 of one register twice", kinds=(Asm,), rewritten=_lop3, computed=_lop3_fused,
+            elsewhere=_lop3_elsewhere)
 CHOICE = Form(label="choice of 1 or -0.0", kinds=(Masked, Pointwise), ops=("where", "add", *NEGATIONS),
               rewritten=_choice, computed=_choice_of_zero)
 REMAINDER = Form(label="remainder of halves", ops=("mod_operator",), rewritten=_remainder)
