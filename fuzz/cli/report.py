@@ -5,6 +5,7 @@ import json
 import signal
 import sys
 from collections.abc import Callable
+from functools import partial
 from pathlib import Path
 from typing import Annotated
 
@@ -33,6 +34,8 @@ EXAMPLES = """**Examples**
 
 `tridiff report --junit - --reports /tmp/reports` : JUnit XML on stdout
 
+`tridiff report --html page.html --largest 60` : a small page, for a repository or a mail
+
 `tridiff report --serve` : show the campaign that is running to a browser on this machine
 
 `tridiff report --scripts 5m` : also write the scripts for which the campaign had no time
@@ -47,6 +50,8 @@ def report(
     record: Annotated[str, typer.Argument(help="Folder of a record, or its name below --reports; default the "
                                           "newest.")] = "",
     html_file: Annotated[str, typer.Option("--html", metavar="FILE", help="Write the page here; - for stdout.")] = "",
+    largest: Annotated[int, typer.Option(metavar="KB", help="Of the page and of the JUnit file that are named: details "
+                                         "are left out beyond; 0 for the usual size.", min=0)] = 0,
     junit_file: Annotated[str, typer.Option("--junit", metavar="FILE", help="Write JUnit XML here; - for "
                                             "stdout.")] = "",
     sarif_file: Annotated[str, typer.Option("--sarif", metavar="FILE", help="Write SARIF 2.1.0 here; - for "
@@ -76,8 +81,10 @@ def report(
         _serve(live_page(record, roots=state or STATES, reports=reports, corpus=Corpus(corpus)), port)
         return
     place = find_record(record, reports)
-    asked = [(file, writer) for file, writer in ((html_file, html), (junit_file, junit), (sarif_file, sarif),
-                                                 (markdown_file, markdown)) if file]
+    page, suites = (partial(writer, largest=1000 * largest) if largest else writer for writer in (html, junit))
+    writers: tuple[tuple[str, Callable[[Report], str]], ...] = (
+        (html_file, page), (junit_file, suites), (sarif_file, sarif), (markdown_file, markdown))
+    asked = [(file, writer) for file, writer in writers if file]
     to_stdout = [file for file, _ in asked if file == "-"]
     if len(to_stdout) + as_json > 1:
         raise TridiffError("two things cannot go to stdout", fix="name a file for all but one of them")

@@ -24,16 +24,19 @@ MOST_FINDINGS, MOST_ROWS, LONGEST = 600, 400, 1200
 foreign letters take several bytes each, all of these are cut by HALF again and again."""
 
 HALF = 0.5
+READABLE = 150
+"""Characters of a text that are left, however small the page is to be."""
 
 SHADES = 5
 
 
-def html(report: Report, *, refresh: int = 0) -> str:
-    """The page. refresh: seconds after which the page of a running campaign asks its server again, 0 for never."""
+def html(report: Report, *, refresh: int = 0, largest: int = LARGEST) -> str:
+    """The page, of so many bytes at most. refresh: seconds after which the page of a running campaign asks its server
+    again, 0 for never."""
     share = 1.0
     while True:
         page = _rendered(*trimmed(report, share=share), refresh=refresh)
-        if len(page.encode(errors="replace")) <= LARGEST or share < HALF ** 10:
+        if len(page.encode(errors="replace")) <= largest or share < HALF ** 10:
             return page
         share *= HALF
 
@@ -68,8 +71,12 @@ class _Room:
     def of(self, most: int) -> int:
         return max(int(most * self.share), 1)
 
+    def titles(self, most: int) -> int:
+        """Of what is listed by its name, more is kept than of details."""
+        return max(int(most * self.share ** 0.5), 1)
+
     def text(self, text: str, most: int = LONGEST) -> str:
-        limit = self.of(most)
+        limit = max(self.of(most), min(most, READABLE))
         return text if len(text) <= limit else f"{text[:limit]} ..."
 
     def texts(self, texts: tuple[str, ...]) -> tuple[str, ...]:
@@ -97,7 +104,7 @@ def trimmed(report: Report, *, share: float = 1.0) -> tuple[Report, str]:
     verdict stands in full first. share: of the usual limits."""
     room = _Room(share)
     order = {"error": 0, "warning": 1, "note": 2}
-    ranked = sorted(report.findings, key=lambda one: order[one.level])[:room.of(MOST_FINDINGS)]
+    ranked = sorted(report.findings, key=lambda one: order[one.level])[:room.titles(MOST_FINDINGS)]
     left, bare, kept = room.of(DETAILED), 0, []
     for one in map(room.finding, ranked):
         left -= sum(map(len, (*one.case, *one.evidence, one.script.text, *(text for _, text in one.about))))
@@ -107,7 +114,7 @@ def trimmed(report: Report, *, share: float = 1.0) -> tuple[Report, str]:
                 "left out here, as the case is: the page would be too large")))
         kept.append(one)
     rows = tuple(replace(one, problem=room.text(one.problem), skipped=room.text(one.skipped))
-                 for one in report.rows[:room.of(MOST_ROWS)])
+                 for one in report.rows[:room.titles(MOST_ROWS)])
     said = [f"{number:,} {what}" for number, what in (
         (bare, "findings without their cases and scripts"), (len(report.findings) - len(kept), "findings not at all"),
         (len(report.rows) - len(rows), "targets not at all")) if number]

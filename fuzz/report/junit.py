@@ -13,11 +13,17 @@ from tridiff.fuzz.report.text import visible
 LONGEST = 20_000
 """Characters of one failure's text."""
 
+SHORTEST = 200
+"""Characters that are left of it, however large the file is."""
 
-def junit(report: Report) -> str:
+MOST_BYTES = 16 << 20
+"""Of a file that nobody wants to be smaller."""
+
+
+def junit(report: Report, *, largest: int = MOST_BYTES) -> str:
     """The whole file. A target with new findings (of a gate: with differences that block or need a guard) is a failure,
     one of which nothing was checked is skipped, lost work is an error. Findings that no target of the report has stand
-    for themselves, in the suite "findings"."""
+    for themselves, in the suite "findings". largest: bytes beyond which the texts of failures are cut."""
     suites: dict[str, list[ElementTree.Element]] = {}
     told: set[str] = set()
     by_place: dict[tuple[str, str, str], list[Finding]] = {}
@@ -44,7 +50,14 @@ def junit(report: Report) -> str:
             ElementTree.SubElement(properties, "property", name=visible(label), value=visible(text))
         suite.insert(0, properties)
     ElementTree.indent(root)
-    return '<?xml version="1.0" encoding="UTF-8"?>\n' + ElementTree.tostring(root, encoding="unicode") + "\n"
+    longest = LONGEST
+    while True:
+        text = '<?xml version="1.0" encoding="UTF-8"?>\n' + ElementTree.tostring(root, encoding="unicode") + "\n"
+        if len(text.encode()) <= largest or longest < SHORTEST:
+            return text
+        longest //= 2
+        for failure in (one for kind in ("failure", "error") for one in root.iter(kind)):
+            failure.text = (failure.text or "")[:longest]
 
 
 def _totals(name: str, made: Iterable[ElementTree.Element]) -> dict[str, str]:

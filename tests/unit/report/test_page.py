@@ -13,6 +13,7 @@ from tests.support.browser import MISSING, Browser, browser
 from tests.unit.report.records import CORPUS, HOSTILE, SCRIPT, entry, gate, hostile_entry, night, past
 from tridiff.fuzz.campaign.record import IssueCounts
 from tridiff.fuzz.report.html import html, trimmed
+from tridiff.fuzz.report.junit import junit
 from tridiff.fuzz.report.model import Finding, Report, Script
 from tridiff.fuzz.report.record import find_record, report_of
 
@@ -88,6 +89,19 @@ def test_a_page_stays_small_whatever_there_is(tmp_path: Path) -> None:
     shown, _ = trimmed(large)
     assert [one.level for one in shown.findings[:4]] == ["error", "error", "error", "note"]
     assert shown.findings[0].script.text and not shown.findings[-1].script.text, "what decides stands in full"
+
+
+def test_a_small_page_and_a_small_file_name_what_blocks(tmp_path: Path) -> None:
+    report = of(gate(tmp_path))
+    (blocking, *_) = report.findings
+    many = tuple(replace(blocking, id=f"{blocking.id}-{number}", title=f"{number} {'of a long title ' * 9}",
+                         target=f"t.{number}", case=("x" * 200,) * 40) for number in range(60))
+    large = replace(report, findings=many)
+    page, file = html(large, largest=60_000), junit(large, largest=60_000)
+    assert len(page.encode()) <= 60_000 < len(html(large).encode())
+    assert len(file.encode()) <= 60_000 < len(junit(large).encode())
+    assert all(f"{number} {'of a long title ' * 7}" in page for number in range(20))
+    assert all(one.id in file for one in many), "every failure is there, with less of its text"
 
 
 def test_a_page_of_nothing_is_a_page(tmp_path: Path) -> None:
