@@ -185,10 +185,13 @@ def pieces(choices: Choices, backend: str) -> Answers:
     changed = variants(texts[name], luck, names, changed=CHANGED)
     chip, options = str(choices["chip"]), _OPTIONS[str(choices["option"])]
     with bench(int(chip.removeprefix("sm_"))):
+        text, given = kernel_of(piece)
+        # A kernel that does not stand at the left has columns of its own.
+        inside = f"if True:\n{textwrap.indent(text, '    ')}"
         found = answered([partial(told, *kernel_of(piece, text), chip=chip, options=options)
-                          for text in changed.values()] + [partial(places, *kernel_of(piece), chip=chip,
-                                                                   options=options)])
-    return dict(zip((*changed, "places"), found, strict=True))
+                          for text in changed.values()] + [partial(places, module, given, chip=chip, options=options)
+                                                           for module in (text, inside)])
+    return dict(zip((*changed, "places", "places inside"), found, strict=True))
 
 
 def lines(choices: Choices, backend: str) -> Answers:
