@@ -132,9 +132,10 @@ def by_numpy(case: Case, *inputs: Array) -> tuple[Array, Array]:
     result = np.asarray(found)
     wanted = np.dtype(np.float64) if _inexact(operation) else numpy_dtype(name)
     code = np.array([NAMES.index(name)], dtype=np.int32)
+    result = result if result.dtype == wanted else np.asarray(result.astype(wanted))
     if _inexact(operation) and operation.judging != "real":
         result = np.where(result == 0, TINY, result)
-    return (result if result.dtype == wanted else np.asarray(result.astype(wanted))), code
+    return result, code
 
 
 def _widened(one: Array, operation: Operation) -> Array:
@@ -226,9 +227,11 @@ def _sorted(x: Array, descending: bool) -> tuple[Array, Array]:
 
 
 def _welford_mean(x: Array) -> Array:
-    """The mean as a Welford pass leaves it: NaN where a deviation is infinity minus infinity."""
-    mean = x.mean(-1)
-    return np.where(np.isfinite(x).all(-1), mean, np.nan)
+    """The mean as a Welford pass from the left leaves it: an infinity that comes last is the mean of the row, and one
+    that others follow makes NaN, as infinity minus infinity (oracles.md §6)."""
+    whole, last = np.isfinite(x), x[..., -1]
+    follows = whole[..., :-1].all(-1) & np.isinf(last)
+    return np.where(whole.all(-1), x.mean(-1), np.where(follows, last, np.nan))
 
 
 def _bucketize(values: Array, boundaries: Array, right: bool) -> Array:

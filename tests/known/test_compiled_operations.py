@@ -11,7 +11,7 @@ from tridiff.fuzz.records import ArraySpec, Case, Content, Explicit, Signature, 
 from tridiff.oracles.dtypes import torch_dtype
 
 LEAST = -(2**31)
-INFINITY = float("inf")
+INFINITY, NAN = float("inf"), float("nan")
 
 
 def of_operation(name: str, *operands: tuple[str, ...], dtype: str) -> Case:
@@ -23,6 +23,13 @@ def of_operation(name: str, *operands: tuple[str, ...], dtype: str) -> Case:
                ArraySpec(name="dtype", dtype="i32", dims=("one",))]
     return Case(target=f"inductor.{operation.family}", sizes={"one": 1, "rows": len(operands[0])},
                 arrays=tuple(arrays), params={"op": name, "dynamic": False})
+
+
+def of_row(name: str, row: tuple[str, ...], *, dtype: str) -> Case:
+    """One operation along one row."""
+    case = of_operation(name, row, dtype=dtype)
+    return replace(case, sizes={"one": 1, "rows": 1, "cols": len(row)}, params={**case.params, "persistent": True},
+                   arrays=(replace(case.arrays[0], dims=("rows", "cols")), *case.arrays[1:]))
 
 
 def taken(case: Case, *results: float) -> tuple[str, ...]:
@@ -114,3 +121,22 @@ def test_the_sign_of_an_fp16_nan_is_lost_on_the_device_before_signbit_asks_for_i
     assert taken(of_operation("copysign", ("1.0",), ("-nan",), dtype="fp16"), 1.0) == (), "it is taken from the half"
     issue, = (one for one in ISSUES if one.name == "signbit-of-fp16-nan")
     assert issue.shows_on("cuda") and not issue.shows_on("interpreter")
+
+
+@pytest.mark.parametrize("row, eager, other", [
+    (("1.0", "inf"), INFINITY, NAN), (("-inf",), -INFINITY, NAN), (("inf", "1.0"), NAN, INFINITY),
+    (("1.0", "-inf", "-inf"), NAN, -INFINITY), (("-inf", "inf"), NAN, None), (("nan", "inf"), NAN, None),
+])
+def test_the_mean_of_infinities_is_judged_as_eager_torch_folds_and_known_in_another_order(
+        row: tuple[str, ...], eager: float, other: float | None) -> None:
+    case = of_row("var_mean_mean", row, dtype="fp64")
+    assert right(case, eager)
+    if other is not None:
+        assert taken(case, other) == ("mean-of-infinities",)
+    for wrong in {1.0, INFINITY, -INFINITY} - {eager, other}:
+        assert taken(case, wrong) == ()
+
+
+def test_a_mean_below_the_least_number_is_a_zero_of_either_sign() -> None:
+    case = of_row("var_mean_mean", ("0.0", "-5e-324", "0.0"), dtype="fp64")
+    assert right(case, 0.0) and right(case, -0.0) and taken(case, -1e-300) == ()
