@@ -16,6 +16,7 @@ import numpy as np
 import numpy.typing as npt
 
 from tridiff.fuzz.kinds.graphs.arrays import graph_of, input_names, output_names
+from tridiff.fuzz.kinds.graphs.evaluate import Interpreter
 from tridiff.fuzz.kinds.graphs.torch_contract import interpreter_of
 from tridiff.fuzz.records import Case
 from tridiff.oracles.by_numpy.bounded import TINY, Real, Value, Whole, spacing
@@ -64,9 +65,9 @@ def answers(case: Case, *arrays: Array) -> dict[str, Answer]:
     return found
 
 
-def evaluate(case: Case, inputs: dict[str, Array]) -> dict[str, Answer]:
-    """`answers` without the memory."""
-    interpreter = interpreter_of(case)(graph_of(case), inputs)
+def evaluate(case: Case, inputs: dict[str, Array], kind: type[Interpreter] | None = None) -> dict[str, Answer]:
+    """`answers` without the memory. kind: of the interpreter, instead of the one that judges the case."""
+    interpreter = (kind or interpreter_of(case))(graph_of(case), inputs)
     stored, written = interpreter.run(), interpreter.written
     return {output: _answer(stored[buffer], written.get(buffer)) for output, buffer in output_names(case).items()}
 

@@ -208,12 +208,15 @@ class Interpreter:
             args = [self._to(a, name) if name in HALVES else a for a, name in zip(args, logical, strict=True)]
         elif record.halves == "fp32":
             args = [self._to(a, "fp32") if name in HALVES else a for a, name in zip(args, logical, strict=True)]
-        found = ops.apply(node.op, args)
+        found = self._applied(node.op, args)
         if len(set(node.args)) < len(node.args) and isinstance(args[0], Real) and isinstance(found, Whole):
             found = ops.with_itself(node.op, args[0], found)
         if result in HALVES:
             found = self._to(found, self._held(result)) if self._held(result) != found.dtype else found
         return result, found
+
+    def _applied(self, op: str, args: list[Value]) -> Value:
+        return ops.apply(op, args)
 
     def _cast(self, node: Cast) -> tuple[str, Value]:
         value, source = self._value(node.arg), self._logical[node.arg][0]

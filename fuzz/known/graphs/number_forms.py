@@ -15,6 +15,8 @@ from tridiff.kernels.pointwise.record import FLOATS, HALVES
 from tridiff.oracles.dtypes import dtype as dtype_info
 
 _BITS = {"i1": 1, **{f"{kind}{bits}": bits for kind in "iu" for bits in (8, 16, 32, 64)}}
+LIBRARY = {one: f"{one}_libdevice" for one in ("nextafter", "floor", "ceil")}
+"""Operations that libdevice gives of zeros where fp32 operands are subnormal, and their names as such."""
 _OF_BITS = ("bitwise_and", "mul", "left_shift", "left_shift_operator", "right_shift", "right_shift_operator")
 
 
@@ -216,13 +218,16 @@ def _narrowed_outside(analysis: Analysis, node: Cast) -> Result:
 
 def _library_step(analysis: Analysis, node: Pointwise) -> Result:
     """torch.compile leaves Triton's `enable_reflect_ftz` on unless `eager_numerics.disable_ftz` is set: to libdevice's
-    nextafter of fp32 subnormal operands are zeros, from which it steps to 2^-126 (pytorch#185878)."""
-    return replace(node, op="copysign") if analysis.dtype(node.args[0]) == "fp32" else None
+    nextafter, floor and ceil of fp32 subnormal operands are zeros, from which nextafter steps to 2^-126
+    (pytorch#185878). Of bf16 those are that are rounded in fp32; trunc and round have no `.ftz`."""
+    if node.op == "nextafter":
+        return replace(node, op="copysign") if analysis.dtype(node.args[0]) == "fp32" else None
+    return replace(node, op="trunc") if analysis.dtype(node.args[0]) in ("fp32", "bf16") else None
 
 
 def _stepped(analysis: Analysis, node: Pointwise) -> Iterator[Changes]:
     """What libdevice may give."""
-    yield dict.fromkeys(equal(analysis, node), replace(node, op="nextafter_libdevice"))
+    yield dict.fromkeys(equal(analysis, node), replace(node, op=LIBRARY[node.op]))
 
 
 WIDENED_SIGN = Form(label="signed number made unsigned and wider", kinds=(Cast,), rewritten=_widened_sign,
@@ -236,5 +241,5 @@ NARROWED_OUTSIDE = Form(label="float as a narrow integer, compared in a loop", k
 MET_HALF = Form(label="half of an integer of few bits", kinds=(Cast,), rewritten=_met_half)
 JOINED_CONVERSIONS = Form(label="conversion of a rounded value", kinds=(Cast, Index, Scan),
                           rewritten=_conversion_left_out, computed=_left_out)
-LIBRARY_STEP = Form(label="nextafter of fp32", ops=("nextafter",), rewritten=_library_step, computed=_stepped)
+LIBRARY_STEP = Form(label="nextafter or floor of fp32", ops=tuple(LIBRARY), rewritten=_library_step, computed=_stepped)
 CONVERTED_SUM = Form(label="conversion of a rounded value", ops=("mul_add",), rewritten=_unrounded_sum)

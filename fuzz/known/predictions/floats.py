@@ -177,11 +177,23 @@ def library_step(a: torch.Tensor, b: torch.Tensor) -> torch.Tensor:
     return torch.where((start == 0) & (end != 0), least.copysign(end), torch.nextafter(start, end))
 
 
+def library_result(op: str, *args: torch.Tensor) -> torch.Tensor:
+    """nextafter, floor or ceil as libdevice has it. PTX rounds by `cvt.rmi.ftz` and `cvt.rpi.ftz`, to which a subnormal
+    operand is a zero of its sign."""
+    if op == "nextafter":
+        return library_step(*args)
+    return _flushed(*args).floor() if op == "floor" else _flushed(*args).ceil()
+
+
 def stepped_by_the_library(seen: Wrong) -> Masks:
-    """nextafter of fp32 as libdevice has it."""
+    """nextafter, floor or ceil as libdevice has it; a floor above zero and a ceiling below are right."""
     if "out" not in seen.wrong:
         return {}
-    return {"out": same(seen.actual["out"], library_step(seen.inputs["a"], seen.inputs["b"]))}
+    op, a = str(seen.case.params["op"]), seen.inputs["a"]
+    given = (a, seen.inputs["b"]) if op == "nextafter" else (a,)
+    found = same(seen.actual["out"], library_result(op, *given))
+    shows = is_subnormal(a) & (sign_bit(a) == (op == "floor"))
+    return {"out": found if op == "nextafter" else where_it_shows(found, shows)}
 
 
 def decimals_by_product(seen: Wrong) -> Masks:

@@ -14,15 +14,18 @@ from msgspec.structs import replace
 
 from tridiff.fuzz.kinds.graphs.arrays import after, graph_of, input_names
 from tridiff.fuzz.kinds.graphs.by_numpy import Answer, confirmed, evaluate
+from tridiff.fuzz.kinds.graphs.evaluate import Interpreter
+from tridiff.fuzz.kinds.graphs.torch_contract import EagerInterpreter
 from tridiff.fuzz.known.graphs import extremum_forms, forms, index_forms, number_forms
-from tridiff.fuzz.known.graphs.form import Form, analysis_of, changed
+from tridiff.fuzz.known.graphs.form import Form, analysis_of
 from tridiff.fuzz.known.issue import Wrong
-from tridiff.fuzz.known.predictions.floats import library_step, same
+from tridiff.fuzz.known.predictions.floats import library_result
 from tridiff.fuzz.verdicts import Declined
-from tridiff.kernels.codegen.graph import Cast, Graph, Load, Pointwise, Store
+from tridiff.kernels.codegen.graph import Cast, Graph, Load, Store
 from tridiff.kernels.codegen.legality import IllegalGraph
 from tridiff.oracles.arrays import to_numpy, to_torch
 from tridiff.oracles.bits import to_bits
+from tridiff.oracles.by_numpy.bounded import Real, Value
 from tridiff.oracles.dtypes import FP8
 
 Masks = dict[str, torch.Tensor]
@@ -115,25 +118,23 @@ def relu_left_out(seen: Wrong) -> Masks:
     return _computed(seen, extremum_forms.RELU)
 
 
+class _Library(EagerInterpreter):
+    """torch.compile's answers, with `*_libdevice` of certain fp32 operands as libdevice's PTX has them."""
+
+    def _applied(self, op: str, args: list[Value]) -> Value:
+        found, ends = super()._applied(op, args), [one for one in args if isinstance(one, Real)]
+        if op not in number_forms.LIBRARY.values() or len(ends) < len(args) or ends[0].dtype != "fp32":
+            return found
+        assert isinstance(found, Real)
+        certain = np.logical_and.reduce([one.exact for one in ends])
+        given = [torch.from_numpy(np.where(certain, one.value, 0.0).astype(np.float32)) for one in ends]
+        value = library_result(op.removesuffix("_libdevice"), *given).double().numpy()
+        return Real("fp32", np.where(certain, value, found.value), np.where(certain, 0.0, found.error))
+
+
 def stepped_by_the_library(seen: Wrong) -> Masks:
-    """What comes of a step of nextafter as libdevice has it; where it is stored, the step itself."""
-    found, graph = _computed(seen, number_forms.LIBRARY_STEP), graph_of(seen.case)
-    steps = {place: node.args for place, node, _ in number_forms.LIBRARY_STEP.found(graph)
-             if isinstance(node, Pointwise)}
-    for place, node in enumerate(graph.nodes):
-        if isinstance(node, Store) and node.value in steps and node.mode == "set" and node.buffer in found:
-            actual = seen.actual[node.buffer]
-            if actual.dtype == torch.float32:
-                ends = [_stored_instead(seen, place, replace(node, value=k)) for k in steps[node.value]]
-                found[node.buffer] &= same(actual, library_step(*ends))
-    return found
-
-
-def _stored_instead(seen: Wrong, place: int, node: Store) -> torch.Tensor:
-    """In fp32, what another store of the same program would leave."""
-    case = replace(seen.case, program=changed(graph_of(seen.case), {place: node}))
-    answer = evaluate(case, {name: to_numpy(seen.inputs[name]) for name in input_names(case)})[node.buffer]
-    return to_torch(answer.values.astype(np.float32), device=seen.actual[node.buffer].device)
+    """What comes of nextafter, floor and ceil as libdevice has them."""
+    return _computed(seen, number_forms.LIBRARY_STEP, _Library)
 
 
 def behind_a_searched_truth(seen: Wrong) -> Masks:
@@ -204,7 +205,7 @@ def _reached(graph: Graph, places: set[int]) -> set[int]:
     return reached
 
 
-def _computed(seen: Wrong, form: Form) -> Masks:
+def _computed(seen: Wrong, form: Form, kind: type[Interpreter] | None = None) -> Masks:
     """Where an element is what one of the programs gives that may come out of the form."""
     found = {name: torch.zeros_like(mask) for name, mask in seen.wrong.items()}
     inputs = {name: to_numpy(seen.inputs[name]) for name in input_names(seen.case)}
@@ -212,7 +213,7 @@ def _computed(seen: Wrong, form: Form) -> Masks:
         if number == _MOST:
             break
         try:
-            answers = evaluate(replace(seen.case, program=graph), inputs)
+            answers = evaluate(replace(seen.case, program=graph), inputs, kind)
         except (Declined, IllegalGraph, ValueError, KeyError, AssertionError):
             continue  # no such program
         for name, mask in found.items():
