@@ -151,6 +151,8 @@ def suspect(graph: Graph) -> str:
                 return f"{node.op} {first}"
             if node.op in ("floor_divide", "trunc_divide", "frexp", "neg") and first.startswith(("fp", "bf")):
                 return node.op
+            if node.op in ("j0", "j1", "y0", "y1"):
+                return "Bessel function"
             if node.op == "mul" and any(_is_zero(graph.nodes[k]) for k in node.args):
                 return "times_zero"
         elif isinstance(node, Store) and node.mode == "atomic_add" and isinstance(node.index, Num):

@@ -15,7 +15,7 @@ from torch import Tensor
 
 from tridiff.fuzz.kinds.graphs import torch_expressions, torch_folds
 from tridiff.fuzz.kinds.graphs.arrays import graph_of, input_names, output_names
-from tridiff.fuzz.kinds.graphs.torch_contract import as_eager
+from tridiff.fuzz.kinds.graphs.torch_contract import BESSEL, as_eager
 from tridiff.fuzz.records import Case
 from tridiff.kernels.codegen.graph import (
     Asm,
@@ -224,6 +224,9 @@ class _Interpreter:
                 args = [torch_folds.widened(one) if name in HALVES else one
                         for one, name in zip(args, logical, strict=True)]
         found = _applied(node.op, [one.contiguous() for one in torch.broadcast_tensors(*args)])
+        if self._eager and node.op in BESSEL:
+            eager = getattr(torch.special, f"bessel_{node.op}")(args[0].double().cpu()).to(found.device)
+            found = torch.where(torch.isinf(args[0]), eager, found)
         if found.dim() > len(self._lengths):
             found = found[-1]  # of several right answers, the one that rounds once
         held = self._held(result)
@@ -301,14 +304,13 @@ class _Interpreter:
         return integer.narrow(integer.widen(held).index_add(0, places, integer.widen(values)), kind)
 
 
-_BESSEL = ("j0", "j1", "y0", "y1")
 _INEXACT_IN_FP64 = ("erfcx", "i0", "i1")
 """Torch's overflow early or round the square of the argument, as scipy's do (`tridiff.oracles.by_numpy.special`)."""
 
 
 def _applied(op: str, args: list[Tensor]) -> Tensor:
     """The torch oracle's answer; what it leaves to others is computed by scipy, or as exact fractions."""
-    if op in _BESSEL or (op in _INEXACT_IN_FP64 and args[0].dtype == torch.float64):
+    if op in BESSEL or (op in _INEXACT_IN_FP64 and args[0].dtype == torch.float64):
         x = args[0].double()
         with np.errstate(all="ignore"):
             return torch.as_tensor(SPECIAL[op](x.cpu().numpy()), dtype=torch.float64, device=x.device)

@@ -7,6 +7,7 @@ program itself, and an element is predicted if it is what one of them allows the
 from __future__ import annotations
 
 from collections.abc import Iterator
+from itertools import islice
 
 import numpy as np
 import torch
@@ -15,7 +16,7 @@ from msgspec.structs import replace
 from tridiff.fuzz.kinds.graphs.arrays import after, graph_of, input_names
 from tridiff.fuzz.kinds.graphs.by_numpy import Answer, confirmed, evaluate
 from tridiff.fuzz.kinds.graphs.evaluate import Interpreter
-from tridiff.fuzz.kinds.graphs.torch_contract import EagerInterpreter
+from tridiff.fuzz.kinds.graphs.torch_contract import BESSEL, EagerInterpreter, bessel_at_infinity
 from tridiff.fuzz.known.graphs import extremum_forms, forms, index_forms, number_forms
 from tridiff.fuzz.known.graphs.form import Form, analysis_of
 from tridiff.fuzz.known.issue import Wrong
@@ -25,7 +26,7 @@ from tridiff.kernels.codegen.graph import Cast, Graph, Load, Store
 from tridiff.kernels.codegen.legality import IllegalGraph
 from tridiff.oracles.arrays import to_numpy, to_torch
 from tridiff.oracles.bits import to_bits
-from tridiff.oracles.by_numpy.bounded import Real, Value
+from tridiff.oracles.by_numpy.bounded import TINY, Real, Value
 from tridiff.oracles.dtypes import FP8
 
 Masks = dict[str, torch.Tensor]
@@ -137,6 +138,19 @@ def stepped_by_the_library(seen: Wrong) -> Masks:
     return _computed(seen, number_forms.LIBRARY_STEP, _Library)
 
 
+class _Decayed(EagerInterpreter):
+    """torch.compile's answers, with the limit 0, of either sign, for Bessel functions of infinities."""
+
+    def _applied(self, op: str, args: list[Value]) -> Value:
+        found = Interpreter._applied(self, op, args)
+        return bessel_at_infinity(found, args[0], 0.0, TINY) if op in BESSEL else found
+
+
+def bessel_function_decayed(seen: Wrong) -> Masks:
+    """What comes of 0 for Bessel functions of infinities."""
+    return _evaluated(seen, iter((graph_of(seen.case),)), _Decayed)
+
+
 def behind_a_searched_truth(seen: Wrong) -> Masks:
     """Whatever is stored of the logic behind a searched place; the place itself is right."""
     return _behind(seen, forms.PLACE_AS_TRUTH)
@@ -207,11 +221,14 @@ def _reached(graph: Graph, places: set[int]) -> set[int]:
 
 def _computed(seen: Wrong, form: Form, kind: type[Interpreter] | None = None) -> Masks:
     """Where an element is what one of the programs gives that may come out of the form."""
+    return _evaluated(seen, _distinct(form.defective(graph_of(seen.case))), kind)
+
+
+def _evaluated(seen: Wrong, graphs: Iterator[Graph], kind: type[Interpreter] | None) -> Masks:
+    """Where an element is what one of the first few programs gives. kind: as `evaluate` has it."""
     found = {name: torch.zeros_like(mask) for name, mask in seen.wrong.items()}
     inputs = {name: to_numpy(seen.inputs[name]) for name in input_names(seen.case)}
-    for number, graph in enumerate(_distinct(form.defective(graph_of(seen.case)))):
-        if number == _MOST:
-            break
+    for graph in islice(graphs, _MOST):
         try:
             answers = evaluate(replace(seen.case, program=graph), inputs, kind)
         except (Declined, IllegalGraph, ValueError, KeyError, AssertionError):

@@ -6,11 +6,13 @@ import numpy as np
 import pytest
 import torch
 
+from tests.known.outcomes import compiled
 from tests.unit.graphs.graphs import X, at, cast, load, matrix, row_sums_of_a_masked_gather, store, vector
 from tridiff.fuzz.kinds.graphs import by_torch
 from tridiff.fuzz.kinds.graphs.evaluate import Interpreter
-from tridiff.fuzz.kinds.graphs.torch_contract import EagerInterpreter, beyond_own_contract
-from tridiff.kernels.codegen.graph import Graph, Part, Pointwise, Reduce
+from tridiff.fuzz.kinds.graphs.torch_contract import BESSEL, EagerInterpreter, beyond_own_contract
+from tridiff.fuzz.known.rehearse import rehearse
+from tridiff.kernels.codegen.graph import Graph, Node, Part, Pointwise, Reduce
 from tridiff.oracles.by_numpy.bounded import Real
 
 INF = math.inf
@@ -64,15 +66,38 @@ def test_overflow_to_fp8e5_is_infinite() -> None:
     assert _numpy(Interpreter, _narrowed(), [61440.0]).error.item() == INF
 
 
-@pytest.mark.parametrize("op", ["j0", "j1", "y0", "y1"])
-def test_bessel_functions_are_open_at_infinities_alone(op: str) -> None:
-    graph = vector(load("in0", X), Pointwise(op=op, args=(0,)), store("out0", X, 1), length=3,
-                   in0="fp32", out0="fp32")
-    found = _numpy(EagerInterpreter, graph, [INF, 5.0, math.nan])
-    assert (found.error[0], found.error[2]) == (INF, 0.0) and found.error[1] < 1e-4
-    assert _numpy(Interpreter, graph, [INF, 5.0, math.nan]).value[0] == 0
-    eager = getattr(torch.special, f"bessel_{op}")(torch.tensor([INF, 5.0]))
-    assert math.isnan(eager[0]) and abs(found.value[1] - eager[1].item()) < 1e-4
+def _bessel(op: str, *behind: Node) -> Graph:
+    return vector(load("in0", X), Pointwise(op=op, args=(0,)), *behind, store("out0", X, 1 + len(behind)), length=4,
+                  in0="fp32", out0="fp32")
+
+
+@pytest.mark.parametrize("op", BESSEL)
+def test_bessel_functions_of_infinities_are_those_of_eager_torch(op: str) -> None:
+    graph, row = _bessel(op), [INF, -INF, math.nan, 5.0]
+    found = _numpy(EagerInterpreter, graph, row)
+    assert found.nan.tolist() == [True, True, True, False] and found.error[3] < 1e-4
+    assert _numpy(Interpreter, graph, row).value[0] == 0
+    answer = by_torch.evaluate(graph, {"in0": torch.tensor(row)}, eager=True)["out0"]
+    eager = getattr(torch.special, f"bessel_{op}")(torch.tensor(row))
+    assert torch.equal(answer.isnan(), eager.isnan()) and abs(answer[3] - eager[3]) < 1e-4
+    assert by_torch.evaluate(graph, {"in0": torch.tensor(row)})["out0"][0] == 0
+    assert "Bessel" in beyond_own_contract(graph)
+
+
+@pytest.mark.parametrize("op", BESSEL)
+@pytest.mark.parametrize("behind", [(), (Pointwise(op="cos", args=(1,)),)])
+def test_the_limit_of_a_bessel_function_is_known_and_another_value_at_infinity_is_new(
+        op: str, behind: tuple[Node, ...]) -> None:
+    rehearsal = rehearse(compiled(_bessel(op, *behind), "pointwise", "inf", "-inf", "nan", "5.0"))
+    right, limit = rehearsal.outputs()["out0"], 1.0 if behind else 0.0
+    ends = [limit, math.nan if op[0] == "y" else -limit if not behind else limit]
+    for given, known in ((ends, True), ([limit, math.nan], True), ([math.nan, 1e-6], False), ([0.5, ends[1]], False),
+                         ([-limit - 1e-6, ends[1]], False), ([INF, math.nan], False), ([limit, 0.5], False)):
+        out = torch.cat((torch.tensor(given), right[2:]))
+        names = rehearsal.judged({"out0": out}, subject="inductor")[1]
+        assert names == (("bessel-function-of-infinity",) if known else ()), given
+    finite = torch.cat((torch.tensor(ends), right[2:] * 1.01))
+    assert rehearsal.judged({"out0": finite}, subject="inductor")[1] == ()
 
 
 def test_the_control_declines_what_its_contract_leaves_open() -> None:
