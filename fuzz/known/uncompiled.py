@@ -16,6 +16,7 @@ from tridiff.oracles.dtypes import FP8
 
 HERE = (("inductor.programs_*", "inductor"),)
 _PLACES = ("argmin", "argmax")
+_LOGIC = ("logical_and", "logical_or", "logical_xor", "bitwise_and", "bitwise_or", "bitwise_xor")
 
 
 def erring(name: str, match: Callable[[Case], bool], *entries: str, errors: tuple[str, ...], title: str,
@@ -57,6 +58,13 @@ def _truncated_coordinates(analysis: Analysis, position: int, node: Node) -> Cha
     return {position: replace(node, op="floor_divide")} if found else {}
 
 
+def _joins_truths(analysis: Analysis, position: int, node: Node) -> Changes:
+    """Logic of truth values, or of floats, which torch.compile compares with 0 first: whether they differ instead."""
+    found = isinstance(node, Pointwise) and node.op in _LOGIC and any(
+        analysis.dtype(k) == "i1" or is_float(analysis.dtype(k)) for k in node.args)
+    return {position: replace(node, op="ne")} if found else {}
+
+
 def _converts_to_fp8(analysis: Analysis, position: int, node: Node) -> Changes:
     kind = analysis.buffers[node.buffer] if isinstance(node, Store) else node.dtype if isinstance(node, Cast) else ""
     return {position: node} if kind.startswith("fp8") else {}
@@ -84,6 +92,12 @@ ISSUES = (
         title="the bounds of a truncated quotient of unbounded coordinates are infinity by infinity",
         entries=("inductor.programs_mixed/invalid-nan-comparison-31f79ace39",), match=has(_truncated_coordinates),
         relative=without(_truncated_coordinates), kinds=(), errors=("Invalid NaN comparison*",)),
+    # The record of statements says more of it: fuzz/known/statements.py.
+    KnownIssue(
+        name="interpreter-comparisons-of-floats-are-floats", stage="interpreter", truth="defect", where=HERE,
+        title="in the interpreter a comparison of scalar floats becomes floats where it meets a block",
+        backends=("interpreter",), entries=("inductor.programs_pointwise/typeerror--ufunc--bitwis-209e00aa7d",),
+        match=has(_joins_truths), relative=without(_joins_truths), kinds=(), errors=("TypeError: ufunc 'bitwise_*",)),
     erring("bool-to-fp8", has(_converts_to_fp8), "scan/cannot-cast-int1-constex-a7329dce24",
            upstream=("pytorch#151018",), title="bool and integers to fp8 do not compile",
            errors=("cannot cast int*fp8*", "cannot cast uint*fp8*", "AssertionError: cannot cast *fp8*",

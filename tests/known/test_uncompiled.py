@@ -11,6 +11,7 @@ from tests.known.test_programs import told, wrong
 from tests.unit.graphs.graphs import X, at, cast, constant, load, matrix, op, store, vector
 from tridiff.fuzz.known import Attribution
 from tridiff.fuzz.known.uncompiled import ISSUES
+from tridiff.fuzz.records import Verdict
 from tridiff.kernels.codegen.graph import Graph, Index, Node, Reduce
 
 
@@ -64,3 +65,18 @@ def test_bounds_of_a_truncated_quotient_of_coordinates_are_known_if_its_floor_co
     case, error = compiled(graph, "pointwise"), "Invalid NaN comparison"
     assert told(case, error, relatives_fail=False) == (("bounds-of-a-truncated-quotient",) if known else ())
     assert told(case, error) == told(case, "Invalid comparison", relatives_fail=False) == ()
+
+
+def test_logic_of_a_scalar_truth_is_known_in_the_interpreter_if_a_comparison_in_its_place_runs() -> None:
+    found = entry("inductor.programs_pointwise/typeerror--ufunc--bitwis-209e00aa7d")
+    signature = found.signature
+
+    def named(*, failed: bool, backend: str = "interpreter", kind: str = signature.kind) -> tuple[str, ...]:
+        ended = replace(wrong(found.case), backend=backend, verdict=Verdict.CRASH,
+                        signature=replace(signature, kind=kind))
+        return Attribution(lambda relative: replace(wrong(relative, failed=failed), backend=backend)).issues(
+            found.case, ended)
+
+    assert named(failed=False) == ("interpreter-comparisons-of-floats-are-floats",)
+    assert named(failed=True) == named(failed=False, backend="cuda") == ()
+    assert named(failed=False, kind=signature.kind.replace("bitwise_and", "add")) == ()
