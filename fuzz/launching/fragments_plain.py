@@ -53,6 +53,11 @@ def doubled(n):
 def plus(a, b):
     return a + b
 
+@triton.must_use_result("Take it.")
+@triton.jit
+def kept(a):
+    return a - 1
+
 @triton.jit
 def both(a, i, b, j):
     return tl.maximum(a, b), i + j
@@ -422,7 +427,7 @@ tl.device_print(f"n of {N}", n)
 tl.static_assert(x.dtype == tl.int32)
 """,
     "calls": """
-r = early(x) + early(x, 3)
+r = early(kept(x)) + early(x, 3)
 s = many(x, n, 1, scale=2)
 t = apart(n, 2)
 v = one_of(b=x, a=n)

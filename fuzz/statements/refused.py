@@ -27,6 +27,11 @@ def either(a):
         return a
     return a.to(tl.float32)
 
+@triton.must_use_result("Take it.")
+@triton.jit
+def kept(a):
+    return a - 1
+
 @triton.jit
 def alike(a):
     if a > 0:
@@ -68,6 +73,7 @@ STATEMENTS: dict[str, Wrong] = {
     "defined_in_one_branch": Wrong("if n > 0:\n    r = n\ns = r", "r = k\nif n > 0:\n    r = n\ns = r", "not defined"),
     "defined_in_loop": Wrong("for i in range(n):\n    r = i\ns = r", "r = n\nfor i in range(n):\n    r = i\ns = r",
                              "not defined"),
+    "result_not_used": Wrong("kept(n)\nr = n", "r = kept(n)", "not being used"),
     "branch_changes_type": Wrong("r = n\nif n > 0:\n    r = h", "r = n\nif n > 0:\n    r = k", "type|redefines"),
     "branch_changes_shape": Wrong("r = n\nif n > 0:\n    r = x", "r = n\nif n > 0:\n    r = k", "type|redefines"),
     "branches_of_two_types": Wrong("if n > 0:\n    r = n\nelse:\n    r = h",
