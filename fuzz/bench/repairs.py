@@ -20,6 +20,7 @@ from tridiff.fuzz.corpus.store import Corpus
 from tridiff.fuzz.errors import TridiffError
 from tridiff.fuzz.gate.record import GateFinding, GateSummary
 from tridiff.fuzz.known import Attribution
+from tridiff.fuzz.language.row import installed
 from tridiff.fuzz.records import Case, CorpusEntry, Verdict
 from tridiff.fuzz.records.pair import Relation
 from tridiff.fuzz.report.record import read_gate
@@ -89,11 +90,8 @@ def main() -> None:
     relation = Relation.FIXED
     if given.reversed:
         failing, right, relation = right, failing, Relation.REGRESSION
-    import triton
-
-    if triton.__version__ != failing:
-        sys.exit(f"this is Triton {triton.__version__}, the differences show with {failing}; put that one first in "
-                 "PYTHONPATH")
+    if (here := installed()) != failing:
+        sys.exit(f"this is Triton {here}, the differences show with {failing}; put that one first in PYTHONPATH")
     pools: dict[str, Pool] = {}
     try:
         found = found_again(gate, relation=relation, backend=given.backend, asked=_attributing(pools))

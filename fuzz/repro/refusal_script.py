@@ -69,7 +69,7 @@ def reduced(module: ast.Module, refusal: Refusal) -> ast.Module:
 
 
 def _defined(statement: ast.stmt) -> set[str]:
-    if isinstance(statement, ast.FunctionDef):
+    if isinstance(statement, ast.FunctionDef | ast.ClassDef):
         return {statement.name}
     return {one.id for one in ast.walk(statement) if isinstance(one, ast.Name) and isinstance(one.ctx, ast.Store)}
 
