@@ -6,12 +6,12 @@ from msgspec.structs import replace
 
 from tridiff.fuzz.known.graphs.nodes import below, of_axes
 from tridiff.fuzz.known.issue import KnownIssue
-from tridiff.fuzz.known.rewriting import Changes, has, without
+from tridiff.fuzz.known.rewriting import Changes, Form, has, without
 from tridiff.fuzz.records import Case
 from tridiff.fuzz.records.corpus_entry import Stage, Truth
 from tridiff.kernels.codegen.constants import is_float
-from tridiff.kernels.codegen.domains import Analysis, operands
-from tridiff.kernels.codegen.graph import Cast, Constant, Node, Pointwise, Reduce, Store
+from tridiff.kernels.codegen.domains import Analysis, expression, operands, with_expression
+from tridiff.kernels.codegen.graph import Apply, Cast, Constant, Expr, Node, Num, Pointwise, Reduce, Store, Sym
 from tridiff.oracles.dtypes import FP8
 
 HERE = (("inductor.programs_*", "inductor"),)
@@ -65,6 +65,41 @@ def _joins_truths(analysis: Analysis, position: int, node: Node) -> Changes:
     return {position: replace(node, op="ne")} if found else {}
 
 
+def _cut_from_below(put: Callable[[Expr, int], Expr]) -> Form:
+    """Coordinates cut at 0 or 1 from below, for which ShapeEnv.simplify asks whether they are ever below it."""
+
+    def written(expr: Expr, sizes: dict[str, int]) -> Expr:
+        if not isinstance(expr, Apply):
+            return expr
+        args = tuple(written(one, sizes) for one in expr.args)
+        if expr.function == "max":
+            for one, other in (args, args[::-1]):
+                limit = one.value if isinstance(one, Num) else sizes.get(one.name) if isinstance(one, Sym) else None
+                if limit in (0, 1):
+                    return put(other, limit)
+        return replace(expr, args=args)
+
+    def form(analysis: Analysis, position: int, node: Node) -> Changes:
+        expr = expression(node)
+        if expr is not None:
+            new = written(expr, analysis.sizes)
+            return {position: with_expression(node, new)} if new != expr else {}
+        found = isinstance(node, Pointwise) and node.op.startswith("maximum") and of_axes(analysis, position) and any(
+            isinstance(one := analysis.graph.nodes[k], Constant) and one.value in ("0", "1") for k in node.args)
+        return {position: replace(node, op=node.op.replace("max", "min"))} if found else {}
+
+    return form
+
+
+_cut_at_two = _cut_from_below(lambda expr, _: Apply(function="max", args=(expr, Num(value=2))))
+_cut_to_the_limit = _cut_from_below(lambda _, limit: Num(value=limit))
+
+
+def _cut_elsewhere(case: Case) -> Case | None:
+    """With 2 for the limit, or the limit itself, which is in bounds where an index is."""
+    return without(_cut_at_two)(case) or without(_cut_to_the_limit)(case)
+
+
 def _converts_to_fp8(analysis: Analysis, position: int, node: Node) -> Changes:
     kind = analysis.buffers[node.buffer] if isinstance(node, Store) else node.dtype if isinstance(node, Cast) else ""
     return {position: node} if kind.startswith("fp8") else {}
@@ -98,6 +133,11 @@ ISSUES = (
         title="in the interpreter a comparison of scalar floats becomes floats where it meets a block",
         backends=("interpreter",), entries=("inductor.programs_pointwise/typeerror--ufunc--bitwis-209e00aa7d",),
         match=has(_joins_truths), relative=without(_joins_truths), kinds=(), errors=("TypeError: ufunc 'bitwise_*",)),
+    KnownIssue(
+        name="ranges-lost-in-simplify", stage="inductor", truth="defect", upstream=("pytorch#187337",), where=HERE,
+        title="a quotient of coordinates that are cut at 0 or 1 does not compile with torch 2.13",
+        entries=("inductor.programs_indexing/vr-must-not-be-none-for-581bf7c033",), match=has(_cut_at_two),
+        relative=_cut_elsewhere, kinds=(), errors=("vr must not be None for symbol q*",)),
     erring("bool-to-fp8", has(_converts_to_fp8), "scan/cannot-cast-int1-constex-a7329dce24",
            upstream=("pytorch#151018",), title="bool and integers to fp8 do not compile",
            errors=("cannot cast int*fp8*", "cannot cast uint*fp8*", "AssertionError: cannot cast *fp8*",

@@ -8,11 +8,11 @@ from msgspec.structs import replace
 from tests.known.outcomes import compiled
 from tests.known.test_issues import entry
 from tests.known.test_programs import told, wrong
-from tests.unit.graphs.graphs import X, at, cast, constant, load, matrix, op, store, vector
+from tests.unit.graphs.graphs import X, apply, at, cast, constant, load, matrix, num, op, store, vector
 from tridiff.fuzz.known import Attribution
 from tridiff.fuzz.known.uncompiled import ISSUES
 from tridiff.fuzz.records import Verdict
-from tridiff.kernels.codegen.graph import Graph, Index, Node, Reduce
+from tridiff.kernels.codegen.graph import Apply, Graph, Index, Node, Reduce
 
 
 def test_an_index_of_an_extremum_is_known_where_it_is_folded_again() -> None:
@@ -80,3 +80,28 @@ def test_logic_of_a_scalar_truth_is_known_in_the_interpreter_if_a_comparison_in_
     assert named(failed=False) == ("interpreter-comparisons-of-floats-are-floats",)
     assert named(failed=True) == named(failed=False, backend="cuda") == ()
     assert named(failed=False, kind=signature.kind.replace("bitwise_and", "add")) == ()
+
+
+_BELOW = apply("add", X, num(-1))
+
+
+@pytest.mark.parametrize(("cut", "known"), [
+    (apply("max", _BELOW, num(0)), True), (apply("max", num(1), _BELOW), True), (apply("max", _BELOW, num(2)), False),
+    (apply("min", _BELOW, num(0)), False)])
+@pytest.mark.parametrize("loads", [False, True])
+def test_a_quotient_of_coordinates_that_are_cut_at_0_or_1_is_known_if_it_compiles_cut_elsewhere(
+        cut: Apply, known: bool, loads: bool) -> None:
+    index = apply("abs", apply("floordiv", cut, num(2)))
+    graph = vector(load("in0", index) if loads else Index(expr=index, dtype="i64"), store("out0", X, 0), length=3,
+                   out0="i64", **{"in0": "i64"} if loads else {})
+    case, error = compiled(graph, "indexing"), "vr must not be None for symbol q0"
+    assert told(case, error, relatives_fail=False) == (("ranges-lost-in-simplify",) if known else ())
+    assert told(case, error) == told(case, "no range for symbol q0", relatives_fail=False) == ()
+
+
+def test_coordinates_that_an_operation_cuts_at_0_are_known_and_elements_are_not() -> None:
+    for node, known in ((Index(expr=X, dtype="i64"), True), (load("in0"), False)):
+        graph = vector(node, constant("0", "i64"), op("maximum", 0, 1), store("out0", X, 2),
+                       out0="i64", **{} if known else {"in0": "i64"})
+        found = told(compiled(graph, "indexing"), "vr must not be None for symbol q0", relatives_fail=False)
+        assert found == (("ranges-lost-in-simplify",) if known else ())
