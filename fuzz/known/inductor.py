@@ -134,7 +134,8 @@ ISSUES = (
         entries=("inductor.pointwise/value-094a34a877", "inductor.pointwise/value-7fe9d7b5a1"),
         match=_operation("nextafter", dtypes=("fp16", "bf16")), explains=f"{_FLOATS}:unmoved_half"),
     KnownIssue(
-        name="library-step-over-subnormals", upstream=("pytorch#185878",), stage="inductor", truth="by_design",
+        name="library-step-over-subnormals", upstream=("pytorch#187340", "pytorch#185878"), stage="inductor",
+        truth="defect",
         title="nextafter, floor and ceil of fp32 take subnormal numbers for zeros", where=_here("pointwise"),
         entries=(), match=_stepped, backends=("cuda",),
         explains=f"{_FLOATS}:stepped_by_the_library"),

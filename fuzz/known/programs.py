@@ -369,8 +369,8 @@ ISSUES = (
                 explains="reciprocal_taken", title="a quotient by a number is a product with its reciprocal"),
     # Every element is computed, and so that search does not avoid floor and ceil, of which few are wrong.
     dataclasses.replace(
-        _predicted("library-step-over-subnormals", LIBRARY_STEP, "pointwise/value-b9c684f7d1", truth="by_design",
-                   upstream=("pytorch#185878",), explains="stepped_by_the_library", backends=("cuda",),
+        _predicted("library-step-over-subnormals", LIBRARY_STEP, "pointwise/value-b9c684f7d1", truth="defect",
+                   upstream=("pytorch#187340", "pytorch#185878"), explains="stepped_by_the_library", backends=("cuda",),
                    title="nextafter, floor and ceil of fp32 take subnormal numbers for zeros")[0],
         instead=dataclasses.replace(LIBRARY_STEP, ops=("nextafter",)).without),
     _rewritten("float-floor-divide", _swapped(("floor_divide",), "add"), "mixed/value-ee38be2017",
