@@ -179,7 +179,8 @@ def first_wrong(case: Case, evidence: Evidence, where: str = "") -> tuple[str, i
         answers = [one[name] for one in evidence.expected.values() if len(one.get(name, ())) == len(actual)]
         wrong = [k for k, value in enumerate(actual)
                  if answers and all(differs(value, answer[k], dtype, rules.get(name, NUM)) for answer in answers)]
-        if evidence.whole and len(case.array(name).dims) == 1 and evidence.row in wrong:
+        dims = case.array(name).dims
+        if len(dims) == 1 and (evidence.whole or dims != ("rows",)) and evidence.row in wrong:
             return name, evidence.row
         if wrong:
             return name, wrong[0]

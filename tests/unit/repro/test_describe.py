@@ -2,6 +2,7 @@
 
 import msgspec
 import pytest
+from msgspec.structs import replace
 
 from tests.unit.corpus.entries import division_case, expect, rich_entry
 from tests.unit.repro.findings import case, output, values
@@ -112,6 +113,8 @@ def test_elements_of_which_nothing_is_expected_are_not_marked() -> None:
     assert first_wrong(one, evidence, "out1") == ("out1", 2)
     assert first_wrong(one, evidence) == ("out0", 2)
     assert describe_evidence(one, evidence, "out1")[-1].endswith("element 2 is the first wrong one")
+    too_long_to_list_its_inputs = replace(evidence, whole=False)
+    assert first_wrong(one, too_long_to_list_its_inputs, "out1") == ("out1", 2)
 
 
 @pytest.mark.parametrize(("actual", "expected", "dtype", "rule", "wrong"), [
