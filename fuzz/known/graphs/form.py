@@ -18,7 +18,7 @@ from tridiff.kernels.codegen.graph import Cast, Graph, Node, Pointwise, Reduce, 
 
 Changes = dict[int, Node | tuple[Node, ...]]
 """New nodes by position: near relatives, or what comes out instead. Of several nodes each has the one before as its
-last operand, or, if it is a conversion, a scan or a store, takes it."""
+last operand, or, if it is a conversion, a fold, a scan or a store, takes it."""
 Result: TypeAlias = Node | Changes | None
 Rewriting = Callable[[Analysis, Any], Result]
 """What to put for a node, or for others that make up the form: a near relative of each. None: the node is harmless."""
@@ -112,7 +112,7 @@ def changed(graph: Graph, changes: Mapping[int, Node | tuple[Node, ...]]) -> Gra
             last = with_operands(one, places.__getitem__)
             if number and isinstance(last, Cast | Store):
                 last = replace(last, **{"arg" if isinstance(last, Cast) else "value": len(nodes) - 1})
-            elif number and isinstance(last, Scan):
+            elif number and isinstance(last, Reduce | Scan):
                 last = replace(last, args=(len(nodes) - 1,))
             elif number:
                 assert isinstance(last, Pointwise)

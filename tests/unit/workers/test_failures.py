@@ -5,8 +5,10 @@ from collections.abc import Callable
 import pytest
 import torch
 
+from tests.unit.graphs.graphs import linear, op
 from tests.unit.workers.fake_target import FakeRunner, double
 from tridiff.fuzz.backends.device_errors import asserted_on_the_device
+from tridiff.fuzz.known.graphs.form import changed
 from tridiff.fuzz.language import cases
 from tridiff.fuzz.records import Case, Content, Explicit, LaunchOptions, Verdict
 from tridiff.fuzz.records.outcome import PERHAPS_TRAPPED, TRAPPED
@@ -123,9 +125,12 @@ def test_an_error_where_outputs_are_judged_is_tridiffs_own(backend: str) -> None
         torch.zeros(2) + torch.zeros(3)
     except RuntimeError as error:
         assert classify(error, backend).where == ""
-    found = classify(raised.value, backend)
-    assert (found.verdict, found.where) == (Verdict.CRASH, "judge")
-    assert found.reason.startswith("tridiff itself failed while it judged, please report it: ")
+    with pytest.raises(KeyError) as of_a_prediction:
+        changed(linear("i32"), {0: (op("abs", 0), op("add", 7))})
+    for one in (raised, of_a_prediction):
+        found = classify(one.value, backend)
+        assert (found.verdict, found.where) == (Verdict.CRASH, "judge")
+        assert found.reason.startswith("tridiff itself failed while it judged, please report it: ")
 
 
 @pytest.mark.parametrize(("dtype", "values", "debug", "verdict", "said"), [
