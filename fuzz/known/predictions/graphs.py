@@ -141,14 +141,40 @@ def stepped_by_the_library(seen: Wrong) -> Masks:
 class _Decayed(EagerInterpreter):
     """torch.compile's answers, with the limit 0, of either sign, for Bessel functions of infinities."""
 
+    _limit, _error = 0.0, TINY
+
     def _applied(self, op: str, args: list[Value]) -> Value:
         found = Interpreter._applied(self, op, args)
-        return bessel_at_infinity(found, args[0], 0.0, TINY) if op in BESSEL else found
+        return bessel_at_infinity(found, args[0], self._limit, self._error) if op in BESSEL else found
+
+
+class _DecayedFromAbove(_Decayed):
+    """The same with +0.0, of which more is certain: what divides by it, for one."""
+
+    _error = 0.0
+
+
+class _DecayedFromBelow(_DecayedFromAbove):
+    """The same with -0.0."""
+
+    _limit = -0.0
 
 
 def bessel_function_decayed(seen: Wrong) -> Masks:
-    """What comes of 0 for Bessel functions of infinities."""
-    return _evaluated(seen, iter((graph_of(seen.case),)), _Decayed)
+    """What comes of 0 for Bessel functions of infinities, of one sign or of either; whatever is there where either sign
+    leaves the answer open, which a NaN does not: what is divided by a number near 0, for one."""
+    graph = graph_of(seen.case)
+    either = _evaluated(seen, iter((graph,)), _Decayed)
+    above, below = (_evaluated(seen, iter((graph,)), one) for one in (_DecayedFromAbove, _DecayedFromBelow))
+    above_or_open, below_or_open = (_evaluated(seen, iter((graph,)), one, open_too=True)
+                                    for one in (_DecayedFromAbove, _DecayedFromBelow))
+    return {name: mask | above[name] | below[name] | (above_or_open[name] & below_or_open[name])
+            for name, mask in either.items()}
+
+
+def place_narrowed(seen: Wrong) -> Masks:
+    """What comes of the place that argmin or argmax finds, in the type of what is searched."""
+    return _computed(seen, number_forms.NARROW_PLACE)
 
 
 def behind_a_searched_truth(seen: Wrong) -> Masks:
@@ -224,8 +250,10 @@ def _computed(seen: Wrong, form: Form, kind: type[Interpreter] | None = None) ->
     return _evaluated(seen, _distinct(form.defective(graph_of(seen.case))), kind)
 
 
-def _evaluated(seen: Wrong, graphs: Iterator[Graph], kind: type[Interpreter] | None) -> Masks:
-    """Where an element is what one of the first few programs gives. kind: as `evaluate` has it."""
+def _evaluated(seen: Wrong, graphs: Iterator[Graph], kind: type[Interpreter] | None, *,
+               open_too: bool = False) -> Masks:
+    """Where an element is what one of the first few programs gives. kind: as `evaluate` has it. open_too: also where
+    one of them leaves it open."""
     found = {name: torch.zeros_like(mask) for name, mask in seen.wrong.items()}
     inputs = {name: to_numpy(seen.inputs[name]) for name in input_names(seen.case)}
     for graph in islice(graphs, _MOST):
@@ -235,6 +263,8 @@ def _evaluated(seen: Wrong, graphs: Iterator[Graph], kind: type[Interpreter] | N
             continue  # no such program
         for name, mask in found.items():
             mask |= _holds(answers[name], seen.actual[name], seen.case.array(name).dtype)
+            if open_too:
+                mask |= to_torch(np.ascontiguousarray(~answers[name].defined), device=mask.device)
     return found
 
 

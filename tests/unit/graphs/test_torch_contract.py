@@ -5,6 +5,7 @@ import math
 import numpy as np
 import pytest
 import torch
+from msgspec.structs import replace
 
 from tests.known.outcomes import compiled
 from tests.unit.graphs.graphs import X, at, cast, load, matrix, row_sums_of_a_masked_gather, store, vector
@@ -12,6 +13,7 @@ from tridiff.fuzz.kinds.graphs import by_torch
 from tridiff.fuzz.kinds.graphs.evaluate import Interpreter
 from tridiff.fuzz.kinds.graphs.torch_contract import BESSEL, EagerInterpreter, beyond_own_contract
 from tridiff.fuzz.known.rehearse import rehearse
+from tridiff.fuzz.records import Content, Explicit
 from tridiff.kernels.codegen.graph import Graph, Node, Part, Pointwise, Reduce
 from tridiff.oracles.by_numpy.bounded import Real
 
@@ -99,6 +101,31 @@ def test_the_limit_of_a_bessel_function_is_known_and_another_value_at_infinity_i
         assert names == (("bessel-function-of-infinity",) if known else ()), given
     finite = torch.cat((torch.tensor(ends), right[2:] * 1.01))
     assert rehearsal.judged({"out0": finite}, subject=subject)[1] == ()
+
+
+def test_what_is_divided_by_the_limit_is_known_and_what_it_leaves_open_is_not_judged() -> None:
+    """1 / j0(inf) is infinite for +0.0 and for -0.0; y1(inf) / acosh(x) is NaN where acosh may be 0."""
+    graph = vector(load("in0", X), Pointwise(op="j0", args=(0,)), Pointwise(op="reciprocal", args=(1,)),
+                   store("out0", X, 2), length=2, in0="fp32", out0="fp32")
+    rehearsal = rehearse(compiled(graph, "pointwise", "inf", "5.0"))
+    right = rehearsal.outputs()["out0"]
+    for first, known in ((INF, True), (-INF, True), (3.0, False), (0.0, False)):
+        out = torch.stack((torch.tensor(first), right[1]))
+        names = rehearsal.judged({"out0": out}, subject="own")[1]
+        assert names == (("bessel-function-of-infinity",) if known else ()), first
+    nodes = (load("in0", X), Pointwise(op="y1", args=(0,)), load("in1", X), Pointwise(op="acosh", args=(2,)))
+    by_acosh = vector(*nodes, Pointwise(op="truediv", args=(1, 3)), store("out0", X, 4), length=2, in0="fp32",
+                      in1="fp32", out0="fp32")
+    case = compiled(by_acosh, "pointwise", "inf", "5.0")
+    ends = tuple(replace(one, content=Content(base=Explicit(values=("1.0", "3.0")))) if one.name == "in1" else one
+                 for one in case.arrays)
+    rehearsal = rehearse(replace(case, arrays=ends))
+    right = rehearsal.outputs()["out0"]
+    assert right.isnan().tolist() == [True, False]
+    for given, known in (([0.0, right[1].item()], True), ([math.nan, right[1].item() * 2], False),
+                         ([0.0, right[1].item() * 2], False)):
+        names = rehearsal.judged({"out0": torch.tensor(given)}, subject="own")[1]
+        assert names == (("bessel-function-of-infinity",) if known else ()), given
 
 
 def test_the_control_declines_what_its_contract_leaves_open() -> None:
