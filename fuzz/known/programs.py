@@ -17,7 +17,7 @@ from tridiff.fuzz.known.coordinates import cell_of_a_sum, keeps_coordinates, wit
 from tridiff.fuzz.known.graphs.form import Form as GraphForm
 from tridiff.fuzz.known.graphs.forms import SINGLE
 from tridiff.fuzz.known.graphs.index_forms import QUOTIENT_BY_NUMBER
-from tridiff.fuzz.known.graphs.number_forms import CONVERTED_SUM, JOINED_CONVERSIONS, LIBRARY_STEP
+from tridiff.fuzz.known.graphs.number_forms import CONVERTED_SUM, JOINED_CONVERSIONS, LIBRARY_STEP, NARROW_PLACE
 from tridiff.fuzz.known.inductor import DOUBLE_TO_FP8, FP8_TO_DOUBLE, SCANNED_BYTES
 from tridiff.fuzz.known.issue import ASTRAY, KnownIssue
 from tridiff.fuzz.known.rewriting import Changes, Form, has, without
@@ -357,6 +357,7 @@ def _predicted(name: str, form: GraphForm, entry: str, *, title: str, truth: Tru
     return alone, dataclasses.replace(alone, match=form.spreads, entries=(), explains="", relative=form.without)
 
 
+_POSITIONS = "what argmin and argmax find is of the type of what they search, or int32, and so is what is folded of it"
 _JOINED = _predicted(
     "conversions-joined", JOINED_CONVERSIONS, "pointwise/value-f785b82283-beside", truth="defect",
     upstream=("pytorch#176565",), explains="conversion_left_out",
@@ -428,7 +429,9 @@ ISSUES = (
     _rewritten("constants-lose-the-sign-of-zero", _minus_zero, "pointwise/zero-sign-a375762658", stage="front-end",
                title="the constant -0.0 becomes 0.0"),
     _rewritten("positions-in-another-type", _fold_of_positions, "reduction/value-3b15fe2222", "scan/value-f15051dbe5",
-               title="sums and products of what argmin found are of the type of what it searched, or int32"),
+               title=_POSITIONS),
+    *_predicted("positions-in-another-type", NARROW_PLACE, "reduction/value-ef23b60f50-beside", truth="defect",
+                explains="place_narrowed", title=_POSITIONS),
     KnownIssue(
         name="bits-of-sizes", title="the bits of a size do not compile: it is 64 bits wide where 32 are taken",
         stage="inductor", truth="defect", where=HERE,

@@ -318,7 +318,7 @@ def test_fp8_that_becomes_fp64_at_once_or_step_by_step_does_not_compile(
 
 
 def test_a_sum_of_truths_is_no_sum_of_positions_and_what_rewriting_makes_illegal_is_no_control() -> None:
-    issue, = (one for one in ISSUES if one.name == "positions-in-another-type")
+    issue = next(one for one in ISSUES if one.name == "positions-in-another-type")
     nodes = (load("in0", at(3)), Reduce(kind="argmin", args=(0,)), op("eq", 1, 1), Reduce(kind="sum", args=(2,)))
     case = compiled(matrix(*nodes, op("minimum", 3, 3), store("out0", X, 4), rows=2, columns=3, in0=("fp32", 6),
                            out0=("i32", 2)), "reduction")
@@ -334,7 +334,7 @@ def test_a_sum_of_truths_is_no_sum_of_positions_and_what_rewriting_makes_illegal
 ])
 def test_sums_and_products_of_positions_are_right_as_their_largest(
         found: str, then: tuple[str, ...], fold: str, known: bool) -> None:
-    issue, = (one for one in ISSUES if one.name == "positions-in-another-type")
+    issue = next(one for one in ISSUES if one.name == "positions-in-another-type")
     case = entry(issue.entries[0]).case
     assert isinstance(case.program, Graph)
     load, search, last, stored = case.program.nodes

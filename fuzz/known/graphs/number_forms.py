@@ -216,6 +216,22 @@ def _narrowed_outside(analysis: Analysis, node: Cast) -> Result:
     return dict.fromkeys(places, (Cast(arg=node.arg, dtype="i32"), node)) if compared else None
 
 
+def _narrow_place(analysis: Analysis, node: Reduce) -> Result:
+    """Inductor of torch 2.11 gives the place that argmin or argmax finds the type of what is searched (`tmp2_idx[:,
+    None].to(tl.int8)`), which does not hold it in a long row."""
+    source, length = analysis.dtype(node.args[0]), analysis.graph.r or 0
+    narrow = node.kind in ("argmin", "argmax") and source in ("i8", "u8", "i16", "u16")
+    beyond = narrow and length > 2 ** (_BITS[source] - (source[0] == "i"))
+    return {analysis.graph.nodes.index(node): (Cast(arg=node.args[0], dtype="i32"), node)} if beyond else None
+
+
+def _place_narrowed(analysis: Analysis, node: Reduce) -> Iterator[Changes]:
+    """The place modulo what the type holds."""
+    place = analysis.graph.nodes.index(node)
+    narrowed = node, Cast(arg=0, dtype=analysis.dtype(node.args[0])), Cast(arg=0, dtype=analysis.dtype(place))
+    yield dict.fromkeys(equal(analysis, node), narrowed)
+
+
 def _library_step(analysis: Analysis, node: Pointwise) -> Result:
     """torch.compile leaves Triton's `enable_reflect_ftz` on unless `eager_numerics.disable_ftz` is set: to libdevice's
     nextafter, floor and ceil of fp32 subnormal operands are zeros, from which nextafter steps to 2^-126
@@ -241,5 +257,7 @@ NARROWED_OUTSIDE = Form(label="float as a narrow integer, compared in a loop", k
 MET_HALF = Form(label="half of an integer of few bits", kinds=(Cast,), rewritten=_met_half)
 JOINED_CONVERSIONS = Form(label="conversion of a rounded value", kinds=(Cast, Index, Scan),
                           rewritten=_conversion_left_out, computed=_left_out)
+NARROW_PLACE = Form(label="place in a long row of narrow integers", kinds=(Reduce,), rewritten=_narrow_place,
+                    computed=_place_narrowed)
 LIBRARY_STEP = Form(label="nextafter or floor of fp32", ops=tuple(LIBRARY), rewritten=_library_step, computed=_stepped)
 CONVERTED_SUM = Form(label="conversion of a rounded value", ops=("mul_add",), rewritten=_unrounded_sum)
