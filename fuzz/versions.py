@@ -37,6 +37,12 @@ def offers(triton: str, feature: Feature) -> bool:
     return not number or number >= SINCE[feature]
 
 
+def same_release(torch: str, other: str) -> bool:
+    """Whether two versions of torch are one release, whatever each was built for: `2.11.0` is what the metadata of
+    `2.11.0+cu130` says."""
+    return torch.partition("+")[0] == other.partition("+")[0]
+
+
 @functools.cache
 def interpreter_module() -> Any:
     """The module that holds Triton's interpreter: the builder class, the tensor handles, the grid executor."""

@@ -38,7 +38,15 @@ from tridiff.fuzz.report.record import (
     report_of,
 )
 from tridiff.fuzz.report.sarif import sarif
-from tridiff.fuzz.report.scripts import NO_TIME, Builds, campaign_scripts, gate_scripts, planted
+from tridiff.fuzz.report.scripts import (
+    NO_TIME,
+    Builds,
+    campaign_scripts,
+    gate_scripts,
+    planted,
+    wants_time,
+)
+from tridiff.fuzz.versions import same_release
 
 WRITERS: dict[str, Callable[[Report], str]] = {
     "report.html": html, "junit.xml": junit, "report.sarif": sarif, "report.md": markdown}
@@ -149,11 +157,12 @@ def _builds(gate: GateSummary) -> Builds | None:
         same = [inspect(build).version for build in (baseline, candidate)] == [side.triton for side in sides]
     except TridiffError:
         return None
-    return (baseline.path, candidate.path) if same and version("torch") == gate.candidate.torch else None
+    same = same and same_release(version("torch"), gate.candidate.torch)
+    return (baseline.path, candidate.path) if same else None
 
 
 def _done(script: Script | None) -> bool:
-    return script is not None and (bool(script.text) or script.note != NO_TIME)
+    return script is not None and not wants_time(script)
 
 
 def _without(entries: Iterable[CorpusEntry], there: Mapping[str, Script]) -> list[CorpusEntry]:

@@ -138,9 +138,11 @@ def keep_entries(folder: Path, entries: Iterable[CorpusEntry]) -> None:
 
 
 def keep_scripts(folder: Path, scripts: Mapping[str, Script]) -> None:
-    """Keep scripts and what they said, beside those that are there. Raises OSError."""
-    notes = {name: one.note for name, one in read_scripts(folder).items()} | {
-        name: one.note for name, one in scripts.items()}
+    """Keep scripts and what they said, beside those that are there; none is not kept where there is one. Raises
+    OSError."""
+    there = read_scripts(folder)
+    scripts = {name: one for name, one in scripts.items() if one.text or name not in there or not there[name].text}
+    notes = {name: one.note for name, one in there.items()} | {name: one.note for name, one in scripts.items()}
     for name, one in scripts.items():
         if one.text:
             put(folder / FINDINGS / f"{name}.py", one.text)

@@ -33,6 +33,8 @@ AT_ONCE = 32
 """Scripts that are written and run at the same time, where there are as many cores."""
 
 NO_TIME = "no time was left to write one: `tridiff report --scripts` does"
+NOBODY = "nobody ran it: the builds of the gate are not what their names stand for here"
+_LATE = "no answer within"
 
 Builds = tuple[str, str]
 """Of the baseline and of the candidate: folders that come first in the path of a process."""
@@ -96,6 +98,11 @@ def written(entry: CorpusEntry, limit: float, *, stop: Stop = never, preloaded: 
     return Script(text=made.text, note=_said("here", made.ran))
 
 
+def wants_time(script: Script) -> bool:
+    """Whether more time, or the builds of the gate, may say more than is known of a finding's script."""
+    return script.note in (NO_TIME, NOBODY) or _LATE in script.note
+
+
 def _of_difference(one: GateFinding, limit: float, builds: Builds | None) -> Script:
     if one.relation is Relation.CHANGED:
         return Script(note="both builds are within the contract, which leaves the answer open: no script can call one "
@@ -109,15 +116,27 @@ def _of_difference(one: GateFinding, limit: float, builds: Builds | None) -> Scr
     except TridiffError as error:
         return _none(error)
     if builds is None or not runs_here(made.backend):
-        return Script(text=made.text, note=f"nobody ran it: {made.backend} is not available here" if builds else
-                      "nobody ran it")
+        return Script(text=made.text, note=f"nobody ran it: {made.backend} is not available here" if builds else NOBODY)
     again = run(made.text, time_limit=limit, path=other)
-    return Script(text=made.text, note=f"{_said(f'on the {names[0]}', made.ran)}, on the {names[1]} {_word(again)}")
+    word = _word(again)
+    if again.answer == "SKIP" and made.ran.answer == "BUG":
+        word = _in_its_own_words(one.entry, limit, other) or word
+    return Script(text=made.text, note=f"{_said(f'on the {names[0]}', made.ran)}, on the {names[1]} {word}")
+
+
+def _in_its_own_words(entry: CorpusEntry, limit: float, build: str) -> str:
+    """What the script says that the other build writes: Gluon has other words in each release. "" if that is nothing
+    either."""
+    try:
+        ran = script(entry, time_limit=limit, path=build, length="short if possible", fails=False).ran
+    except TridiffError:
+        return ""
+    return f"{ran.answer} (the script as that build writes it)" if ran.answer in ("BUG", "OK") else ""
 
 
 def _none(error: TridiffError) -> Script:
     """Why there is no script; one that was given up is tried again when somebody gives it the time."""
-    return Script(note=NO_TIME if "no answer within" in error.problem else error.problem)
+    return Script(note=NO_TIME if _LATE in error.problem else error.problem)
 
 
 def _said(where: str, ran: Run) -> str:
@@ -125,7 +144,7 @@ def _said(where: str, ran: Run) -> str:
         return f"run {where} it says BUG"
     if ran.answer == "none" and "not available" in ran.reason:
         return f"nobody ran it: {ran.reason}"
-    if ran.answer == "none" and ran.reason.startswith("no answer within"):
+    if ran.answer == "none" and ran.reason.startswith(_LATE):
         return f"run {where} it gave {ran.reason}"
     return f"run {where} it does not show the finding, it says {_word(ran)}"
 

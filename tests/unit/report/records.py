@@ -123,7 +123,7 @@ def gate(reports: Path, *, name: str = "gate-20261122-210000", **changes: object
     first = found[0].entry
     summary = GateSummary(**{
         "id": name, "verdict": "do not upgrade", "baseline": Side(name="3.6.0", triton="3.6.0", torch="2.13.0"),
-        "candidate": Side(name="~/triton", triton="3.9.0", torch="2.13.0", environments=(HERE,)), "pairs": 900,
+        "candidate": Side(name="~/triton", triton="3.9.0", torch="2.13.0+cu130", environments=(HERE,)), "pairs": 900,
         "identical_code": 500, "regressions": 1, "fixed": 1, "changed": 2, "both": 3, "not_checked": 40,
         "seconds": 300.0, "findings": found,
         "why": ("regression: out: 7 instead of 8", "API: 1 public names lost: triton.language.old",

@@ -148,9 +148,51 @@ def test_scripts_that_are_written_later_run_on_both_builds_if_these_are_still_th
     monkeypatch.setattr(publish, "resolve", names.__getitem__)
     monkeypatch.setattr(publish, "inspect", lambda build: Running(
         version=release if build.path == "/new" else "3.6.0", file=""))
-    monkeypatch.setattr(publish, "version", lambda _: read_gate(folder).candidate.torch)
+    assert read_gate(folder).candidate.torch == "2.13.0+cu130"
+    monkeypatch.setattr(publish, "version", lambda _: "2.13.0")  # as the metadata of that build says
     tridiff(str(folder), "--scripts", "20s")
     assert sorted(told) == [(REGRESSION, paths[0]), (FIXED, paths[1])]
+    if release == "3.9.1":
+        assert read_scripts(folder)[REGRESSION].note == scripts.NOBODY
+        monkeypatch.setattr(publish, "inspect", lambda build: Running(
+            version="3.9.0" if build.path == "/new" else "3.6.0", file=""))
+        tridiff(str(folder), "--scripts", "20s")
+        assert (REGRESSION, "/new") in told, "once the builds are there they are run"
+    assert read_scripts(folder)[REGRESSION].note == "run on the candidate it says BUG, on the baseline OK"
+
+
+def test_what_the_other_build_cannot_compile_is_written_as_that_build_writes_it(
+        tmp_path: Path, told: list[tuple[str, str]], monkeypatch: pytest.MonkeyPatch) -> None:
+    """Gluon has other words in each release."""
+    folder = gate(tmp_path)
+    (folder / "findings" / f"{REGRESSION}.py").unlink()
+    (folder / "findings" / "notes.json").unlink()
+    monkeypatch.setattr(scripts, "run", lambda text, **_: Run(answer="SKIP", reason="CompilationError('x')"))
+    first = scripts.script
+    monkeypatch.setattr(scripts, "script", lambda one, *, path="", **more: first(one, path=path, **more) if (
+        path == "/new") else replace(first(one, path=path, **more), ran=Run(answer="OK")))
+    publish_gate(folder, read_gate(folder), seconds=20.0, builds=("/old", "/new"))
+    assert (REGRESSION, "/old") in told
+    assert read_scripts(folder)[REGRESSION].note == (
+        "run on the candidate it says BUG, on the baseline OK (the script as that build writes it)")
+
+
+def test_a_script_that_gave_no_answer_in_its_time_is_run_again_and_not_lost_for_want_of_it(
+        tmp_path: Path, told: list[tuple[str, str]], monkeypatch: pytest.MonkeyPatch) -> None:
+    folder = gate(tmp_path)
+    (folder / "findings" / f"{REGRESSION}.py").unlink()
+    (folder / "findings" / "notes.json").unlink()
+    first, builds = scripts.script, ("/old", "/new")
+    with monkeypatch.context() as patch:
+        patch.setattr(scripts, "script", lambda one, **more: replace(first(one, **more), ran=Run(
+            answer="none", reason="no answer within 6.5 s")))
+        publish_gate(folder, read_gate(folder), seconds=20.0, builds=builds)
+    assert read_scripts(folder)[REGRESSION].note == (
+        "run on the candidate it gave no answer within 6.5 s, on the baseline OK")
+    publish_gate(folder, read_gate(folder), seconds=2.0, builds=builds)
+    assert read_scripts(folder)[REGRESSION].text, "what is there stays"
+    publish_gate(folder, read_gate(folder), seconds=20.0, builds=builds)
+    assert read_scripts(folder)[REGRESSION].note == "run on the candidate it says BUG, on the baseline OK"
 
 
 def test_a_script_too_long_for_an_issue_is_named_in_its_text() -> None:
