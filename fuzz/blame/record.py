@@ -4,6 +4,7 @@ import msgspec
 
 from tridiff.fuzz.blame.decide import WITHOUT
 from tridiff.fuzz.records import Blame, CorpusEntry
+from tridiff.fuzz.records.blame import Tried
 
 _NOTHING_COMPILES = ("compile_error", "crash TypeError")
 """How it ends where the compiler itself cannot do without a pass."""
@@ -21,15 +22,20 @@ def with_blame(entry: CorpusEntry, found: Blame) -> CorpusEntry:
 
 def shortened(found: Blame) -> Blame:
     """Without a row for each pass that was left out to no effect, or without which nothing compiles: their number
-    stands in the evidence."""
+    stands in the evidence. Without words that an effect says."""
     omitted = [one for one in found.vector if one.change.startswith(WITHOUT)]
     idle = [one for one in omitted if one.effect == "same"]
     needed = [one for one in omitted if one.effect == "other" and one.said.startswith(_NOTHING_COMPILES)]
     told = [f"it fails as before without any one of {len(idle)} other passes"] * bool(idle)
     told += [f"nothing compiles without any one of {len(needed)} other passes"] * bool(needed)
-    return msgspec.structs.replace(
-        found, vector=tuple(one for one in found.vector if one not in (*idle, *needed)),
-        evidence=(*found.evidence, *told))
+    rows = tuple(one for one in found.vector if one not in (*idle, *needed))
+    made = msgspec.structs.replace(found, vector=rows[:1], evidence=(*found.evidence, *told))
+    return msgspec.structs.replace(made, vector=(*rows[:1], *(_without_words(made, one) for one in rows[1:])))
+
+
+def _without_words(found: Blame, tried: Tried) -> Tried:
+    silent = msgspec.structs.replace(tried, said="")
+    return silent if found.ended(silent) == tried.said else tried
 
 
 def _key(one: Blame) -> tuple[str, str, str]:

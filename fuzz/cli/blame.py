@@ -125,4 +125,4 @@ def _show(entry: CorpusEntry, found: Blame) -> None:
         print(plain(f"  {sentence}"))
     width = max((len(one.change) for one in found.vector), default=0)
     for one in found.vector:
-        print(plain(f"  {one.change.ljust(width)}  {one.effect:<7}  {one.said}"))
+        print(plain(f"  {one.change.ljust(width)}  {one.effect:<7}  {found.ended(one)}"))

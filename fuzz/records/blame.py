@@ -37,7 +37,8 @@ Text = Annotated[str, Meta(max_length=500)]
 
 
 class Tried(msgspec.Struct, frozen=True, kw_only=True, array_like=True, forbid_unknown_fields=True):
-    """One change and its effect. said: how the case ended then, in a few words. A row in files."""
+    """One change and its effect. said: how the case ended then, in a few words; "" where the effect says it, which
+    `Blame.ended` puts into words. A row in files."""
 
     change: Text
     effect: Effect
@@ -60,6 +61,12 @@ class Blame(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=Tru
     vector: tuple[Tried, ...] = ()
     evidence: tuple[Text, ...] = ()
 
+    def ended(self, tried: Tried) -> str:
+        """How the case ended under a change: right where the failure is gone, as without any where it is the same."""
+        if tried.said:
+            return tried.said
+        return {"gone": "agree", "same": self.vector[0].said}.get(tried.effect, "")
+
     @property
     def localised(self) -> bool:
         return self.confidence != "not localised"
@@ -75,7 +82,7 @@ class Blame(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=Tru
         right build's; "" where that is not known."""
         place = self.step or "front-end"
         behind = (one for one in self.vector if one.effect == "same" and one.change.endswith(f"IR behind {place}"))
-        return next(filter(None, (one.said.partition(" at ")[2] for one in behind)), "")
+        return next(filter(None, (self.ended(one).partition(" at ")[2] for one in behind)), "")
 
     @property
     def behind(self) -> str:

@@ -7,10 +7,11 @@ from msgspec.structs import replace
 
 from tests.support.cases import addition
 from tridiff.fuzz.blame import decide
-from tridiff.fuzz.blame.decide import Seen, decided
+from tridiff.fuzz.blame.decide import WITHOUT, Seen, decided
 from tridiff.fuzz.blame.localise import _Search
+from tridiff.fuzz.blame.record import shortened
 from tridiff.fuzz.blame.trial import Result, Step, Trial, Values
-from tridiff.fuzz.records import Outcome, Signature, Verdict
+from tridiff.fuzz.records import Blame, Outcome, Signature, Verdict
 from tridiff.fuzz.records.blame import Effect, Tried
 
 
@@ -210,3 +211,21 @@ def test_a_case_that_does_not_come_to_its_failure_in_time_is_not_localised() -> 
     found = _Search(addition(rows=2), "own", "cuda", signature, Slow(), "").blame()  # type: ignore[arg-type]
     assert (found.stage, found.confidence) == ("unknown", "not localised")
     assert "did not come to its failure within 30 s" in found.evidence[0]
+
+
+def test_a_kept_blame_says_once_how_the_case_ends() -> None:
+    """Rows whose effect says it all have no words, passes without which nothing changes or compiles have no row."""
+    rows = (("as it is", "same", "disagree value at tt.dot"), ("interpreter repaired", "gone", "agree"),
+            ("evaluated IR behind front-end", "same", "disagree value at tt.dot"),
+            ("one stage", "same", "disagree inf"), ("other warps", "gone", "not checked"),
+            (f"{WITHOUT}a", "same", "disagree value at tt.dot"),
+            (f"{WITHOUT}b", "other", "compile_error x"))
+    found = Blame(stage="front-end", triton="3.9.0", backend="cuda", vector=tuple(
+        Tried(change=change, effect=effect, said=said) for change, effect, said in rows))  # type: ignore[arg-type]
+    kept = shortened(found)
+    assert [one.said for one in kept.vector] == ["disagree value at tt.dot", "", "", "disagree inf", "not checked"]
+    assert [kept.ended(one) for one in kept.vector] == [said for _, _, said in rows[:5]]
+    assert kept.operation == found.operation == "tt.dot"
+    assert kept.evidence == ("it fails as before without any one of 1 other passes",
+                             "nothing compiles without any one of 1 other passes")
+    assert shortened(kept) == kept
