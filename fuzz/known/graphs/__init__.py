@@ -97,6 +97,8 @@ ISSUES = (
              title="a lop3 of one register twice is fused with a wrong table", stage="ptxas", predicted="lop3_fused"),
     *_issues(forms.CHOICE, "choice-of-minus-zero", "pointwise/zero-sign-09fc3b6e38",
              title="a choice between 1.0 and -0.0 gives +0.0", stage="ptxas", predicted="choice_of_zero"),
+    *_issues(number_forms.NEGATED_TRUTH, "negated-truth-is-plus-zero", "memory/zero-sign-3e8fe9f02b", stage="ptxas",
+             predicted="negated_truth", title="-x of a truth value as a number is +0.0, not -0.0, where it is false"),
     *_issues(forms.REMAINDER, "frem-of-halves-cast", "indexing/sigabrt-89561c16c7", stage="llvm", errors=("SIGABRT",),
              title="% of widened halves that becomes the other half ends the compiler"),
     *_MERGED(forms.FOLDED_FP8, "fp8-pair-merged-with-a-stale-register", "scan/value-a9b5c5566c"),

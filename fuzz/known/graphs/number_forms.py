@@ -8,7 +8,9 @@ from msgspec.structs import replace
 
 from tridiff.fuzz.kinds.graphs.operations import COMPARISONS
 from tridiff.fuzz.known.graphs.form import Changes, Form, Result
-from tridiff.fuzz.known.graphs.nodes import conversion, equal, text
+from tridiff.fuzz.known.graphs.nodes import ABSOLUTE, conversion, equal, is_negation, is_truth, number, text
+from tridiff.fuzz.known.graphs.only_values import only_value
+from tridiff.kernels.codegen.constants import is_float
 from tridiff.kernels.codegen.domains import Analysis
 from tridiff.kernels.codegen.graph import Cast, Constant, Index, Masked, Node, Pointwise, Reduce, Scan, Store
 from tridiff.kernels.pointwise.record import FLOATS, HALVES
@@ -246,6 +248,43 @@ def _stepped(analysis: Analysis, node: Pointwise) -> Iterator[Changes]:
     yield dict.fromkeys(equal(analysis, node), replace(node, op=LIBRARY[node.op]))
 
 
+def _negated_truth(analysis: Analysis, node: Pointwise) -> Result:
+    """ptxas 12.8 to 13.4 make a choice of `-cvt.rn(selp 1, 0)`, of single and double precision, between -1.0 and +0.0,
+    where the predicate comes of a comparison of what a masked load gives and of the logic behind it. LLVM leaves a
+    conversion and a negation where it makes vectors of them for neighbours, and otherwise a choice, which is right."""
+    negated = [k for k in node.args if _truth_as_number(analysis, k)]
+    if node.op == "truediv":
+        found = negated[:1] == [node.args[0]] and _always(analysis, node.args[1], -1)
+    else:
+        found = bool(negated) and is_negation(analysis, node)
+    return replace(node, op="abs", args=negated[:1]) if found else None
+
+
+def _truth_as_number(analysis: Analysis, position: int) -> bool:
+    """Whether a float is 1.0 or +0.0 as it is converted from a truth value, itself or divided by what is always 1."""
+    node = analysis.graph.nodes[position]
+    if analysis.dtype(position) not in ("fp32", "fp64"):
+        return False
+    if isinstance(node, Cast):
+        return not node.bitcast and not is_float(analysis.dtype(node.arg)) and number(analysis, node.arg) is None and (
+            is_truth(analysis, node.arg))
+    if not isinstance(node, Pointwise) or node.op not in ("truediv", *ABSOLUTE):
+        return False
+    made = analysis.dtype(node.args[0]) == "i1" or _truth_as_number(analysis, node.args[0])
+    return made and (node.op != "truediv" or _always(analysis, node.args[1], 1))
+
+
+def _always(analysis: Analysis, position: int, value: float) -> bool:
+    found = only_value(analysis, position)
+    return found is not None and bool(found[0] == value)
+
+
+def _without_minus_zero(analysis: Analysis, node: Pointwise) -> Iterator[Changes]:
+    """+0.0 for -0.0: the integer as a number."""
+    dtype = analysis.dtype(node.args[0])
+    yield dict.fromkeys(equal(analysis, node), (node, Cast(arg=0, dtype="i32"), Cast(arg=0, dtype=dtype)))
+
+
 WIDENED_SIGN = Form(label="signed number made unsigned and wider", kinds=(Cast,), rewritten=_widened_sign,
                     computed=_narrowed)
 SPECIALS_AS_BF16 = Form(label="fp8e5 to bf16", kinds=(Cast, Store), rewritten=_specials_as_bf16)
@@ -260,4 +299,6 @@ JOINED_CONVERSIONS = Form(label="conversion of a rounded value", kinds=(Cast, In
 NARROW_PLACE = Form(label="place in a long row of narrow integers", kinds=(Reduce,), rewritten=_narrow_place,
                     computed=_place_narrowed)
 LIBRARY_STEP = Form(label="nextafter or floor of fp32", ops=tuple(LIBRARY), rewritten=_library_step, computed=_stepped)
+NEGATED_TRUTH = Form(label="negated truth as a number", ops=("truediv", "neg", "sub", "mul"), rewritten=_negated_truth,
+                     computed=_without_minus_zero)
 CONVERTED_SUM = Form(label="conversion of a rounded value", ops=("mul_add",), rewritten=_unrounded_sum)

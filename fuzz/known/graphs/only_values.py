@@ -63,6 +63,8 @@ def _of(analysis: Analysis, place: int, known: dict[int, Array | None]) -> Array
             return None if bounds is None or bounds[0] != bounds[1] else np.array(bounds[:1]).astype(_held(node.dtype))
         case Cast(bitcast=False) if found and (is_float(node.dtype) or found[0].dtype.kind != "f"):
             return found[0].astype(_held(node.dtype))
+        case Cast() if found and not is_float(node.dtype) and found[0].dtype.kind in "iu":
+            return found[0].view(_held(node.dtype))
         case Masked():
             value, other, mask = known[node.arg], _constant(node.other, analysis.dtype(place)), known[node.mask]
             if mask is not None:

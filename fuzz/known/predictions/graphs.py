@@ -69,6 +69,11 @@ def choice_of_zero(seen: Wrong) -> Masks:
     return _computed(seen, forms.CHOICE)
 
 
+def negated_truth(seen: Wrong) -> Masks:
+    """+0.0 for the -0.0 that a negated truth value is as a number."""
+    return _computed(seen, number_forms.NEGATED_TRUTH)
+
+
 def truth_converted(seen: Wrong) -> Masks:
     """1.0 for the bf16 whose bits are 1."""
     return _computed(seen, forms.TRUTH_AS_HALF)

@@ -1,0 +1,75 @@
+"""Negated truth values as numbers: +0.0 for -0.0 is known where they are made so, and everything else is new."""
+
+import pytest
+import torch
+from msgspec.structs import replace
+
+from tests.known.test_graphs import CORPUS, case_of, of_entry, taken
+from tests.unit.graphs.graphs import X, cast, constant, load, op, store, vector
+from tridiff.fuzz.known.graphs import label
+from tridiff.fuzz.known.graphs.number_forms import NEGATED_TRUTH
+from tridiff.fuzz.known.rehearse import rehearse
+from tridiff.kernels.codegen.graph import Graph, Node
+
+KNOWN = ("negated-truth-is-plus-zero",)
+_TRUTH = (load("in0"), load("in1"), op("logical_not", 0), op("logical_and", 2, 2))
+_MINUS, _ALWAYS = constant("-1.0", "fp32"), constant("1", "i1")
+
+
+def _stored(*nodes: Node, out: str = "fp32") -> Graph:
+    """The last of some nodes behind a truth value, which is the fourth."""
+    return vector(*_TRUTH, *nodes, store("out0", X, 3 + len(nodes)), in0="i32", in1="i32", out0=out)
+
+
+@pytest.mark.parametrize("nodes", [
+    (cast(3, "fp32"), op("neg", 4)), (cast(3, "fp64"), op("neg", 4), cast(5, "fp32")),
+    (cast(3, "fp32"), _MINUS, op("mul", 4, 5)), (cast(3, "fp32"), _MINUS, op("truediv", 4, 5)),
+    (cast(3, "fp32"), constant("-0.0", "fp32"), op("sub", 5, 4)), (cast(3, "i32"), cast(4, "fp32"), op("neg", 5)),
+    (cast(3, "fp32"), op("abs", 4), op("neg", 5)), (_ALWAYS, op("truediv", 3, 4), op("neg", 5))])
+def test_plus_zero_for_a_negated_truth_is_known_and_another_number_is_new(nodes: tuple[Node, ...]) -> None:
+    graph = _stored(*nodes)
+    case = case_of(graph)
+    rehearsal = rehearse(case)
+    right = rehearsal.outputs()["out0"]
+    assert right.tolist() == [0.0, 0.0, 0.0, -1.0] and right.signbit().all()
+    assert label(case) == "negated truth as a number"
+    assert taken(rehearsal, out0=right + 0.0) == KNOWN
+    some = right.clone()
+    some[1] = 0.0
+    assert taken(rehearsal, out0=some) == KNOWN
+    assert taken(rehearsal, out0=right.abs()) == taken(rehearsal, out0=right * 2 + 0.0) == ()
+    assert taken(rehearsal, out0=(right + 0.0).roll(1)) == ()
+    relative = NEGATED_TRUTH.without(case)
+    assert relative is not None and not NEGATED_TRUTH.has(relative)
+
+
+@pytest.mark.parametrize("nodes, out", [
+    ((cast(3, "fp16"), op("neg", 4)), "fp16"), ((cast(3, "bf16"), op("neg", 4)), "bf16"),  # these are right
+    ((cast(3, "fp32"), op("sqrt", 4), op("neg", 5)), "fp32"), ((cast(1, "fp32"), op("neg", 4)), "fp32"),
+    ((cast(3, "fp32"), constant("2.0", "fp32"), op("truediv", 4, 5), op("neg", 6)), "fp32"),
+    ((cast(3, "fp32"), constant("-2.0", "fp32"), op("mul", 4, 5)), "fp32"), ((cast(3, "fp32"),), "fp32"),
+    ((constant("1.0", "fp32"), constant("0.0", "fp32"), op("where", 3, 4, 5), op("neg", 6)), "fp32"),
+    ((op("truediv", 3, 2), op("neg", 4)), "fp32")])
+def test_what_is_compiled_right_has_not_the_form(nodes: tuple[Node, ...], out: str) -> None:
+    assert not NEGATED_TRUTH.has(case_of(_stored(*nodes, out=out)))
+
+
+def test_all_elements_of_the_case_that_was_found_are_predicted_and_no_other_output_is() -> None:
+    rehearsal, right = of_entry("memory/zero-sign-3e8fe9f02b")
+    found = right | {"out0": torch.zeros_like(right["out0"])}
+    assert right["out0"].signbit().all() and taken(rehearsal, **found) == KNOWN
+    other = right["out5"].clone()
+    other[7] += 1
+    assert taken(rehearsal, **found | {"out5": other}) == ()
+    assert taken(rehearsal, **found | {"out0": torch.ones_like(right["out0"])}) == ()
+
+
+def test_a_divisor_that_may_be_false_or_another_number_is_no_one() -> None:
+    """The divisor of the case that was found is clamp(2, x, 2) != 0, of which LLVM knows that it is true."""
+    case = CORPUS.find("codegen.memory/zero-sign-3e8fe9f02b").case
+    graph = case.program
+    assert isinstance(graph, Graph) and NEGATED_TRUTH.has(case)
+    clamp = next(k for k, node in enumerate(graph.nodes) if getattr(node, "op", "") == "clamp")
+    nodes = list(graph.nodes)
+    nodes[clamp] = op("maximum", *nodes[clamp].args[:2])  # type: ignore[union-attr]
+    assert not NEGATED_TRUTH.has(replace(case, program=replace(graph, nodes=tuple(nodes))))
