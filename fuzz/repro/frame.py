@@ -30,6 +30,12 @@ HANGS_AFTER = 60
 ALLOCATOR = 'triton.set_allocator(lambda size, alignment, stream: torch.empty(size, dtype=torch.int8, device="cuda"))'
 """For kernels that need global scratch: tensor descriptors made on the device, among others."""
 
+REPEATS_FOR = 30
+"""Seconds after which a script does not launch again, where it may take several launches until one is wrong."""
+
+RIGHT_SO_OFTEN = r"^right in (\d+) launches$"
+"""What such a script says above OK."""
+
 _TELLING = 72
 """Characters of an error text that a script looks for: they fit into a line."""
 
@@ -149,6 +155,19 @@ def ending(right: str, *, only_repaired: bool = False) -> list[str]:
         return [f'print(answer := ("SKIP: {ONLY_REPAIRED}" if {right} else "BUG"))',
                 'sys.exit(1 if answer == "BUG" else 2)']
     return [f'print(answer := ("OK" if {right} else "BUG"))', 'sys.exit(answer == "BUG")']
+
+
+def repeated(statements: Iterable[str], right: str, *, launches: int, seen: str) -> list[str]:
+    """Statements that launch until the results are wrong, and then answer. statements: what makes the arrays, launches
+    and defines what `right` needs. launches: at most. seen: in how many runs it was wrong."""
+    body = [line for one in statements for line in one.splitlines()]
+    return [
+        f"until = time.monotonic() + {REPEATS_FOR}",
+        f"for launches in range(1, {launches + 1}):  # it depends on timing: wrong in {seen} runs",
+        *(f"    {line}" if line else line for line in body),
+        f"    if not {right if right.isidentifier() else f'({right})'}:", '        sys.exit(print("BUG") or 1)',
+        "    if time.monotonic() > until:", "        break",
+        'print(f"right in {launches} launches")', 'print("OK")']
 
 
 def survived(*, only_repaired: bool = False) -> str:

@@ -29,7 +29,8 @@ class Request(msgspec.Struct, frozen=True, kw_only=True):
     schedule of the case. recorded: every way in which some version failed on this backend,
     the first of which decides the script's form; nothing else counts as the bug. liveness: let the compiler's front end
     say which branches matter. only_repaired: a right result is no answer, because Triton's own interpreter never
-    showed the finding. length: of the script. ptx: also the PTX and how ptxas is called."""
+    showed the finding. length: of the script. ptx: also the PTX and how ptxas is called. launches: how often the script
+    launches at most until it is wrong. seen: in how many runs it was, if that depends on timing."""
 
     title: str
     note: str
@@ -45,6 +46,8 @@ class Request(msgspec.Struct, frozen=True, kw_only=True):
     only_repaired: bool = False
     length: Length = "short"
     ptx: bool = False
+    launches: int = 1
+    seen: str = ""
 
     @property
     def bundle(self) -> bool:

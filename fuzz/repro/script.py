@@ -17,11 +17,11 @@ import msgspec
 
 from tridiff.fuzz.backends import BACKENDS, compiler, kind
 from tridiff.fuzz.backends.available import available_backends
-from tridiff.fuzz.campaign.replay import misfit
+from tridiff.fuzz.campaign.replay import attempts, misfit
 from tridiff.fuzz.errors import TridiffError
 from tridiff.fuzz.records import Case, CorpusEntry, Verdict
 from tridiff.fuzz.records.codec import printable
-from tridiff.fuzz.repro.frame import STATUS
+from tridiff.fuzz.repro.frame import RIGHT_SO_OFTEN, STATUS
 from tridiff.fuzz.repro.request import Assembly, Candidate, Candidates, Length, Recorded, Request
 from tridiff.fuzz.repro.template import MAX_LINES as MAX_LINES
 from tridiff.fuzz.repro.waited import Stop, forked, never, own_folder, waited
@@ -33,11 +33,13 @@ _FROM = ("BUG", "OK", "SKIP")
 
 
 class Run(msgspec.Struct, frozen=True, kw_only=True):
-    """One run of a script. reason: behind SKIP, or why there is no answer. seconds: wall time."""
+    """One run of a script. reason: behind SKIP, or why there is no answer. seconds: wall time. launches: how many were
+    right, where it may take several until one is wrong."""
 
     answer: Answer
     reason: str = ""
     seconds: float = 0.0
+    launches: int = 1
 
     @property
     def line(self) -> str:
@@ -99,7 +101,8 @@ def script(
         title=_comment(entry.title or entry.id), note=_note(entry), case=case, subject=subject, backend=backend,
         failure=entry.signature.verdict, failure_kind=entry.signature.kind, where=entry.signature.where,
         schedule=schedule, recorded=recorded(entry, subject=subject, backend=backend), length=length,
-        ptx=about_ptxas(entry) and kind(backend) == "cuda")
+        ptx=about_ptxas(entry) and kind(backend) == "cuda",
+        launches=attempts(entry) if kind(backend) == "cuda" else 1, seen=entry.reproduced)
 
     def best(request: Request) -> Script:
         return _best(_ask(request, time_limit=time_limit, path=path, stop=stop, preloaded=preloaded), backend,
@@ -214,7 +217,9 @@ def _answer(said: str, complained: str, status: int, seconds: float) -> Run:
     last = (said.strip().splitlines() or [""])[-1]
     word, _, reason = last.partition(": ")
     if word in _FROM and (word == "SKIP") == bool(reason) and status == STATUS[word]:
-        return Run(answer=word, reason=printable(reason, limit=200), seconds=seconds)  # type: ignore[arg-type]
+        several = re.search(RIGHT_SO_OFTEN, said, re.M)
+        return Run(answer=word, reason=printable(reason, limit=200), seconds=seconds,  # type: ignore[arg-type]
+                   launches=int(several[1]) if several else 1)
     ended = f"signal {signal.Signals(-status).name}" if status < 0 else f"exit status {status}"
     complaint = printable((complained.strip().splitlines() or [last])[-1], limit=160)
     return Run(answer="none", reason=f"ended with {ended}{f' ({complaint})' if complaint else ''}", seconds=seconds)

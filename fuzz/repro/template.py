@@ -90,16 +90,22 @@ ptx = {{ compilation }}.asm["ptx"]
 print("OK")
 {% endif %}
 {% else %}
+{% if not repeated %}
 {% for line in body.arrays %}
 {{ line }}
 {% endfor %}
+{% endif %}
 {% for line in running %}
 {{ line }}
 {% endfor %}
 {% if language == "ttgir" %}
 kernel = triton.compile(path, target=triton.runtime.driver.active.get_current_target())
 {% endif %}
-{% if asserts %}
+{% for line in repeated %}
+{{ line }}
+{% endfor %}
+{% if repeated %}
+{% elif asserts %}
 try:
     {{ body.launch }}
     {{ synchronise }}
@@ -176,9 +182,12 @@ def render(body: Body, program: Program | Verbatim, request: Request, *, spacing
     found = frame.signs(request.ways)
     functions = program.text(spacing=spacing)
     asserts = request.failure_kind == "assertion_missing"
+    repeated = frame.repeated((*body.arrays, body.launch, *body.checks), body.verdict, launches=request.launches,
+                              seen=request.seen) if request.launches > 1 and body.verdict and not asserts else []
     used = "\n".join((*body.above, *body.arrays, body.launch, *body.checks, body.verdict))
     modules = {"os": True, "re": found.isolated, "subprocess": found.isolated, "sys": True,
-               "tempfile": language == "ttgir", "base64": "base64." in used, "zlib": "zlib." in used}
+               "tempfile": language == "ttgir", "time": bool(repeated),
+               "base64": "base64." in used, "zlib": "zlib." in used}
     text = _template().render(
         body=body, tight=tight, program=program, functions=functions, gap="\n" * spacing,
         heading=frame.heading(request.title, request.note, request.backend),
@@ -194,7 +203,7 @@ def render(body: Body, program: Program | Verbatim, request: Request, *, spacing
         hook=frame.HOOK, guard=frame.gpu_guard(functions, body.dtypes, tight=tight) if name == "cuda" else (),
         ending=frame.ending(body.verdict, only_repaired=request.only_repaired),
         survived=frame.survived(only_repaired=request.only_repaired),
-        interpreted=name == "interpreter", compiled=name == "compile", asserts=asserts,
+        repeated=repeated, interpreted=name == "interpreter", compiled=name == "compile", asserts=asserts,
         attributes=attributes, language=language, constructor="GluonASTSource" if language else "ASTSource",
         synchronise="torch.cuda.synchronize()" if name == "cuda" else "",
         compilation=f"triton.compile({'path' if language == 'ttgir' else 'source'}, "
