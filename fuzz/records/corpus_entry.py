@@ -25,11 +25,11 @@ unclassified: nobody has judged it yet; campaigns write this.
 
 class Expectation(msgspec.Struct, frozen=True, kw_only=True, array_like=True, forbid_unknown_fields=True):
     """The verdict seen for (subject, Triton version, backend); `kind` as in the signature. A row in files, where one
-    names all versions that do the same, with blanks between."""
+    names all versions, and all backends, that do the same, with blanks between."""
 
     subject: Line
     triton: Annotated[str, Meta(max_length=400)]
-    backend: Annotated[str, Meta(max_length=40)]
+    backend: Annotated[str, Meta(max_length=400)]
     verdict: Verdict
     kind: Line = ""
     torch: Annotated[str, Meta(max_length=40)] = ""
@@ -61,22 +61,26 @@ class CorpusEntry(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fiel
     """Where it goes wrong, by version and backend, as `tridiff blame` found it."""
 
     def __post_init__(self) -> None:
-        if any(" " in one.triton for one in self.expected):
+        if any(" " in one.triton + one.backend for one in self.expected):
             msgspec.structs.force_setattr(self, "expected", _apart(self.expected))
 
     def in_files(self) -> dict[str, object]:
-        """One row for all versions that do the same, where it is read back as the rows that are there."""
-        together: dict[tuple[str, str, Verdict, str, str], list[str]] = {}
-        for one in self.expected:
-            row = (one.subject, one.backend, one.verdict, one.kind, one.torch)
-            together.setdefault(row, []).append(one.triton)
-        rows = tuple(Expectation(subject=subject, triton=" ".join(versions), backend=backend, verdict=verdict,
-                                 kind=kind, torch=torch)
-                     for (subject, backend, verdict, kind, torch), versions in together.items())
+        """One row for all versions that do the same, and for all backends that do the same in the same versions, where
+        it is read back as the rows that are there."""
+        rows = _together(_together(self.expected, "triton"), "backend")
         return {"expected": rows} if _apart(rows) == self.expected else {}
 
 
+def _together(rows: tuple[Expectation, ...], field: str) -> tuple[Expectation, ...]:
+    """One row for those that differ in one field alone."""
+    values: dict[Expectation, list[str]] = {}
+    for one in rows:
+        values.setdefault(msgspec.structs.replace(one, **{field: ""}), []).append(getattr(one, field))
+    return tuple(msgspec.structs.replace(one, **{field: " ".join(found)}) for one, found in values.items())
+
+
 def _apart(rows: tuple[Expectation, ...]) -> tuple[Expectation, ...]:
-    """A row for each version, in the order in which the corpus keeps them."""
-    found = [msgspec.structs.replace(one, triton=version) for one in rows for version in one.triton.split(" ")]
+    """A row for each version and backend, in the order in which the corpus keeps them."""
+    found = [msgspec.structs.replace(one, triton=version, backend=backend) for one in rows
+             for version in one.triton.split(" ") for backend in one.backend.split(" ")]
     return tuple(sorted(found, key=lambda one: (one.subject, one.triton, one.backend, one.torch)))
