@@ -9,6 +9,7 @@ from rich.text import Text
 from tridiff.fuzz.backends import kind
 from tridiff.fuzz.campaign.record import Counts, Summary
 from tridiff.fuzz.cli.text import coloured, console
+from tridiff.fuzz.reasons import most_frequent_first
 from tridiff.fuzz.records import CorpusEntry
 
 SHOWN = 8
@@ -38,7 +39,7 @@ def render_summary(summary: Summary, findings: list[CorpusEntry], record: Path) 
         out.print(f"generated programs: {one.distinct:,} different ones judged, {one.per_second:,.1f} per second, "
                   f"{100 * one.accepted:.1f} % of those drawn; {one.to_nearest_public:.1f} times the nearest "
                   "public generator")
-    for reason, number in sorted(summary.not_checked_reasons.items(), key=lambda item: -item[1])[:5]:
+    for reason, number in most_frequent_first(summary.not_checked_reasons)[:5]:
         out.print(f"  not checked {number:,}: {reason}", style="dim")
     for reason, names in summary.left_out.items():
         out.print(f"  left out {', '.join(names)}: {reason}", style="dim")

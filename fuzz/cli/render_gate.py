@@ -7,6 +7,7 @@ from rich.table import Table
 from tridiff.fuzz.cli.text import coloured, console
 from tridiff.fuzz.gate.markdown import headline
 from tridiff.fuzz.gate.record import GateSummary
+from tridiff.fuzz.reasons import most_frequent_first
 
 _COLOURS = {"upgrade": "green", "upgrade with guards": "yellow", "do not upgrade": "red", "could not check": "magenta"}
 MOST = 20
@@ -28,7 +29,7 @@ def render_gate(summary: GateSummary, folder: Path) -> None:
         out.print(f"bad: {guard.bad}  (proved by {guard.entry})")
     for line in summary.flaky[:MOST]:
         out.print(f"flaky: {line}")
-    for reason, number in sorted(summary.not_checked_reasons.items(), key=lambda one: -one[1])[:5]:
+    for reason, number in most_frequent_first(summary.not_checked_reasons)[:5]:
         out.print(f"not checked: {number:,} x {reason}")
     for reason, names in summary.left_out.items():
         out.print(f"left out: {reason}: {len(names)} targets")

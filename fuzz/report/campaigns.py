@@ -11,6 +11,7 @@ from tridiff.fuzz.campaign.record import Counts, Summary
 from tridiff.fuzz.coverage.record import Ledger
 from tridiff.fuzz.known.attribute import cause
 from tridiff.fuzz.known.issues import all_issues
+from tridiff.fuzz.reasons import most_frequent_first
 from tridiff.fuzz.records import CorpusEntry
 from tridiff.fuzz.report.findings import finding, key
 from tridiff.fuzz.report.heat import Changes, coverage_map
@@ -52,8 +53,8 @@ def campaign_report(summary: Summary, record: Record) -> Report:
         heat=coverage_map(record.ledger, record.changes) if record.ledger is not None else None,
         throughput=_throughput(summary.counts, summary), trends=trends(record.history, summary.id),
         tables=_tables(summary), running=record.running, tridiff=environment.tridiff if environment else "",
-        not_checked=(*((f"{number:,}", reason) for reason, number in sorted(
-                         summary.not_checked_reasons.items(), key=lambda item: (-item[1], item[0]))),
+        not_checked=(*((f"{number:,}", reason) for reason, number in most_frequent_first(
+                         summary.not_checked_reasons)),
                      *((", ".join(names), reason) for reason, names in summary.left_out.items()),
                      *((", ".join(names), f"does not count: {why}") for why, names in summary.unconfirmed.items()),
                      *(((f"{counts.refused:,}", "the case could not be run at all"),) if counts.refused else ())),

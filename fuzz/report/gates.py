@@ -5,6 +5,7 @@ from dataclasses import dataclass, field, replace
 
 from tridiff.fuzz.gate.markdown import headline
 from tridiff.fuzz.gate.record import Action, GateFinding, GateSummary, Side, TargetPairs
+from tridiff.fuzz.reasons import most_frequent_first
 from tridiff.fuzz.records.pair import Relation
 from tridiff.fuzz.report.findings import finding
 from tridiff.fuzz.report.heat import relation_map
@@ -38,7 +39,7 @@ def gate_report(summary: GateSummary, kept: Kept) -> Report:
         groups=tuple(GROUPS.values()), findings=findings, row_columns=COLUMNS, rows=tuple(_rows(summary, findings)),
         heat=relation_map((_name(one, summary), one.relations) for one in summary.targets),
         throughput=_throughput(summary), tables=tuple(_tables(summary)),
-        not_checked=(*((f"{number:,}", reason) for reason, number in summary.not_checked_reasons.items()),
+        not_checked=(*((f"{number:,}", reason) for reason, number in most_frequent_first(summary.not_checked_reasons)),
                      *((", ".join(names), reason) for reason, names in summary.left_out.items()),
                      *(("flaky", line) for line in summary.flaky), *_without_gpu(summary),
                      *((name, "no time was left") for name in summary.floor_missed),

@@ -5,7 +5,7 @@ from pathlib import Path
 import pytest
 
 from tridiff.fuzz.campaign.store import ShardStore
-from tridiff.fuzz.reasons import MOST, REST, by_class, reason_class
+from tridiff.fuzz.reasons import MOST, REST, by_class, most_frequent_first, reason_class
 
 
 @pytest.mark.parametrize("reason, of_class", [
@@ -20,6 +20,22 @@ from tridiff.fuzz.reasons import MOST, REST, by_class, reason_class
     ("at 0x7f3a, after 1.5 s.", "at n, after n s."), ("error -5: 2e-3 > 1e-3", "error n: n > n"), ("", "")])
 def test_numbers_that_stand_by_themselves_make_no_class(reason: str, of_class: str) -> None:
     assert reason_class(reason) == of_class == reason_class(of_class)
+
+
+@pytest.mark.parametrize("reason, of_class", [
+    ("baseline: compare is taken from Triton 3.9.0 on", "baseline: it is there from Triton 3.9.0 on"),
+    ("descriptors with nested is new in Triton 3.7.0", "it is there from Triton 3.7.0 on"),
+    ("pointer.truth takes atomic from Triton 3.9.0 on", "it is there from Triton 3.9.0 on"),
+    ("poll_float_time is about Triton 3.9.0 and later", "it is there from Triton 3.9.0 on"),
+    ("ptxas of Triton 3.6.0 hangs", "ptxas of Triton 3.6.0 hangs"),
+    ("NoStandIn: <generated call> (kernel), program (0, 0): libdevice.hadd cannot be interpreted; add a",
+     "NoStandIn: functions of libdevice that cannot be interpreted")])
+def test_names_of_what_is_lacking_are_no_classes(reason: str, of_class: str) -> None:
+    assert reason_class(reason) == of_class == reason_class(of_class)
+
+
+def test_what_was_only_counted_together_comes_last() -> None:
+    assert most_frequent_first({REST: 384, "a": 2, "b": 9}) == [("b", 9), ("a", 2), (REST, 384)]
 
 
 def test_counts_are_added_up_by_class_and_none_is_lost() -> None:
