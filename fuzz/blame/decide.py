@@ -272,6 +272,15 @@ def _subject(seen: Seen) -> Decision | None:
     return None
 
 
+def beside_a_baseline(found: Decision, effect: Effect) -> Decision:
+    """What is decided of a failure once the same torch had another Triton, and what that changed: where it is right
+    there, Inductor is not to blame on its own."""
+    if found.stage != "inductor" or effect != "gone":
+        return found
+    return Decision(evidence=(*found.evidence, "with the baseline's Triton the same torch is right: what is wrong is "
+                              "Triton's, or what torch.compile writes for this release of it alone"))
+
+
 def _device(seen: Seen) -> Decision | None:
     """A failure that only the device shows, by the changes that make it go away."""
     gone, executed = seen.effect, seen.effect(EXECUTED)

@@ -18,6 +18,7 @@ from tridiff.fuzz.blame.planted import edits_of
 from tridiff.fuzz.blame.points import Evaluation
 from tridiff.fuzz.blame.stages import FRONT_END, INLINED
 from tridiff.fuzz.blame.trial import Call, Result, Trial
+from tridiff.fuzz.corpus.store import Corpus
 from tridiff.fuzz.known.draws import draw_cases
 from tridiff.fuzz.records import Case, Outcome, Signature, Verdict
 from tridiff.fuzz.records.observed import Observe
@@ -154,3 +155,24 @@ def test_a_blame_names_what_departs_from_a_baseline_where_the_case_is_right(usua
     assert {one.change: one.effect for one in found.vector}["with the baseline"] == ("gone" if right else "same")
     laboratory.baseline = None
     assert _Search(addition(rows=2), "own", "interpreter", None, laboratory, "").blame().behind == ""  # type: ignore[arg-type]
+
+
+class OfTorch(Laboratory):
+    """What torch.compile makes is wrong in it, our kernel is right."""
+
+    def run(self, trial: Trial) -> Result:
+        found = super().run(trial)
+        return Laboratory(right=True).run(trial) if trial.subject == "own" and not trial.calls else found
+
+
+@pytest.mark.parametrize(("right", "stage"), [(True, "unknown"), (False, "inductor")])
+def test_inductor_is_not_to_blame_for_what_another_triton_under_the_same_torch_does_right(
+        right: bool, stage: str) -> None:
+    case = Corpus(Path(__file__).parents[2] / "corpus").find("zero-sign-a375762658").case
+    laboratory = OfTorch()
+    alone = _Search(case, "inductor", "interpreter", None, laboratory, "").blame()  # type: ignore[arg-type]
+    assert (alone.stage, alone.confidence) == ("inductor", "inferred")
+    laboratory.baseline = OfTorch(right=right)
+    found = _Search(case, "inductor", "interpreter", None, laboratory, "").blame()  # type: ignore[arg-type]
+    assert found.stage == stage and found.localised is (not right)
+    assert any("with the baseline's Triton the same torch is right" in one for one in found.evidence) is right
