@@ -8,6 +8,7 @@ import pytest
 from msgspec.structs import replace as replace_fields
 
 from tests.support.campaigns import campaign_options
+from tests.support.nights import by_day
 from tridiff.fuzz.campaign import hunt, shard
 from tridiff.fuzz.campaign.faults import plan_faults
 from tridiff.fuzz.kinds.graphs.arrays import graph_of
@@ -29,9 +30,12 @@ def one_pool() -> Iterator[None]:
     shard.close_pools()
 
 
+# By day one fault of a reduction and one of a mask.
+MINIMA = [("tie_to_larger_index", 5, 2), ("wrong_tree_mask", 4, 3), ("all_is_any", 5, 2)]
+
+
 @pytest.mark.slow
-@pytest.mark.parametrize("fault, nodes, elements", [
-    ("tie_to_larger_index", 5, 2), ("wrong_tree_mask", 4, 3), ("all_is_any", 5, 2)])
+@pytest.mark.parametrize(("fault", "nodes", "elements"), by_day(MINIMA, only=MINIMA[:2]))
 def test_minima(fault: str, nodes: int, elements: int, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     target = find(f"codegen.{families(fault)[0]}")
     # What is drawn is large; what explicit minimisation proposes need not be.
