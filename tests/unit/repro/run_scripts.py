@@ -12,22 +12,27 @@ import runpy
 import sys
 from pathlib import Path
 
+STATUS = {"BUG": 1, "OK": 0, "SKIP": 2}
+
 
 def last_line(path: Path) -> str:
-    """What the script printed last, or the exception that ended it."""
+    """What the script printed last, with its exit status if that is another than the answer's, or the exception that
+    ended it."""
     printed = io.StringIO()
+    status = 0
     sys.argv = [str(path)]
     hook = sys.excepthook
     try:
         with contextlib.redirect_stdout(printed):
             runpy.run_path(str(path), run_name="__main__")
-    except SystemExit:
-        pass
+    except SystemExit as end:
+        status = end.code  # None for 0, a truth value for what it counts as
     except Exception as error:
         return f"{type(error).__name__}: {error}".replace("\n", " ")
     finally:
         sys.excepthook = hook
-    return (printed.getvalue().strip().splitlines() or ["printed nothing"])[-1]
+    last = (printed.getvalue().strip().splitlines() or ["printed nothing"])[-1]
+    return last if (status or 0) == STATUS.get(last.partition(": ")[0]) else f"{last}, exit status {status}"
 
 
 answers = os.fdopen(os.dup(1), "w")
