@@ -7,7 +7,7 @@ import torch
 
 from tests.unit.graphs.graphs import linear, op
 from tests.unit.workers.fake_target import FakeRunner, double
-from tridiff.fuzz.backends.device_errors import asserted_on_the_device
+from tridiff.fuzz.backends.device_errors import asserted_on_the_device, plainly
 from tridiff.fuzz.known.graphs.form import changed
 from tridiff.fuzz.language import cases
 from tridiff.fuzz.records import Case, Content, Explicit, LaunchOptions, Verdict
@@ -154,3 +154,8 @@ def test_a_launch_that_failed_for_no_said_reason_is_right_where_an_assertion_is_
     assert outcome.verdict is verdict and outcome.reason.startswith(said)
     assert (TRAPPED in outcome.cells) == (verdict is Verdict.AGREE), "and it is counted"
     assert outcome.verdict.failed == (outcome.signature is not None and outcome.signature.kind == "launch_failure")
+
+
+def test_a_text_without_addresses_keeps_names_of_files_whole() -> None:
+    """A name that is drawn by chance has 0x in it one time in some hundred."""
+    assert plainly("ptxas /tmp/some.folder/tmpq0x3fab.ptx; at 0x7f31\n ends") == "ptxas tmpq0x3fab.ptx, at ends"
