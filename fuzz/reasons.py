@@ -24,12 +24,13 @@ _LIST = re.compile(r"\bn(?:,? n\b)+")
 def reason_class(reason: str) -> str:
     """`reason` with every number that stands by itself as `n`, lists of them as `n ...`, and generated kernels without
     their digests; what a release lacks, and what of libdevice cannot be interpreted, without names."""
-    later = _OF_A_RELEASE.fullmatch(" ".join(reason.split()))
+    reason = " ".join(reason.split())
+    later = _OF_A_RELEASE.fullmatch(reason)
     if later:
         return f"{later['side']}it is there from Triton {later['release']} on"
-    if _LIBDEVICE.fullmatch(" ".join(reason.split())):
+    if _LIBDEVICE.fullmatch(reason):
         return "NoStandIn: functions of libdevice that cannot be interpreted"
-    return _LIST.sub("n ...", _NUMBER.sub("n", _GENERATED.sub(r"<\1>", " ".join(reason.split()))))
+    return _LIST.sub("n ...", _NUMBER.sub("n", _GENERATED.sub(r"<\1>", reason)))
 
 
 def by_class(reasons: Iterable[tuple[str, int]]) -> dict[str, int]:

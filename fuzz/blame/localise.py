@@ -1,5 +1,6 @@
 """Blame for one failing case: which trials are run, in which order, and what was decided."""
 
+import dataclasses
 import os
 from collections.abc import Iterator
 from contextlib import suppress
@@ -136,8 +137,8 @@ class _Search:
                           raised=raised)
         found = decide.decided(seen)
         departed = tuple(self._departing(found))
-        beside: Effect = next((one.effect for one in self._vector if one.change == BASELINE), "unknown")
-        found = decide.beside_a_baseline(found, beside)
+        found = decide.beside_a_baseline(
+            found, dataclasses.replace(seen, vector=tuple(self._vector)).effect(BASELINE))
         return Blame(stage=found.stage, step=found.step, confidence=found.confidence, triton=first.triton,
                      backend=self._backend, subject=self._subject, vector=tuple(self._vector),
                      evidence=(*found.evidence, *departed, *self._behind(first)))

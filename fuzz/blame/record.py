@@ -29,8 +29,8 @@ def shortened(found: Blame) -> Blame:
     told = [f"it fails as before without any one of {len(idle)} other passes"] * bool(idle)
     told += [f"nothing compiles without any one of {len(needed)} other passes"] * bool(needed)
     rows = tuple(one for one in found.vector if one not in (*idle, *needed))
-    made = msgspec.structs.replace(found, vector=rows[:1], evidence=(*found.evidence, *told))
-    return msgspec.structs.replace(made, vector=(*rows[:1], *(_without_words(made, one) for one in rows[1:])))
+    return msgspec.structs.replace(found, evidence=(*found.evidence, *told), vector=(
+        *rows[:1], *(_without_words(found, one) for one in rows[1:])))
 
 
 def _without_words(found: Blame, tried: Tried) -> Tried:

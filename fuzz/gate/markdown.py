@@ -3,6 +3,7 @@
 import statistics
 
 from tridiff.fuzz.gate.record import CodeDifference, GateFinding, GateSummary, Guard, Reach
+from tridiff.fuzz.reasons import most_frequent_first
 from tridiff.fuzz.records.pair import Relation
 
 MOST_TIMES = 10
@@ -70,7 +71,8 @@ def markdown(summary: GateSummary) -> str:
         told = ", ".join(f"{number} {name}" for name, number in row.relations.items())
         parts.append(f"| {row.target} | {row.backend} | {row.code_changed} of {row.compared} | {told} |")
     parts.append("")
-    parts += _list("Not checked", (*(f"{number}: {reason}" for reason, number in summary.not_checked_reasons.items()),
+    parts += _list("Not checked", (*(f"{number}: {reason}" for reason, number in most_frequent_first(
+                                       summary.not_checked_reasons)),
                                    *(f"{reason}: {', '.join(names)}" for reason, names in summary.left_out.items()),
                                    *(f"no time was left: {name}" for name in summary.floor_missed),
                                    *(f"corpus entry {name} did not run" for name in summary.entries_left_out),

@@ -38,14 +38,7 @@ from tridiff.fuzz.report.record import (
     report_of,
 )
 from tridiff.fuzz.report.sarif import sarif
-from tridiff.fuzz.report.scripts import (
-    NO_TIME,
-    Builds,
-    campaign_scripts,
-    gate_scripts,
-    planted,
-    wants_time,
-)
+from tridiff.fuzz.report.scripts import NO_TIME, Builds, campaign_scripts, gate_scripts, planted, wants_time
 from tridiff.fuzz.versions import same_release
 
 WRITERS: dict[str, Callable[[Report], str]] = {

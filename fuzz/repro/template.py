@@ -101,10 +101,10 @@ print("OK")
 {% if language == "ttgir" %}
 kernel = triton.compile(path, target=triton.runtime.driver.active.get_current_target())
 {% endif %}
+{% if repeated %}
 {% for line in repeated %}
 {{ line }}
 {% endfor %}
-{% if repeated %}
 {% elif asserts %}
 try:
     {{ body.launch }}

@@ -17,6 +17,7 @@ from tridiff.kernels.pointwise.record import FLOATS, HALVES
 from tridiff.oracles.dtypes import dtype as dtype_info
 
 _BITS = {"i1": 1, **{f"{kind}{bits}": bits for kind in "iu" for bits in (8, 16, 32, 64)}}
+_NARROW = ("i8", "i16", "u8", "u16")
 LIBRARY = {one: f"{one}_libdevice" for one in ("nextafter", "floor", "ceil")}
 """Operations that libdevice gives of zeros where fp32 operands are subnormal, and their names as such."""
 _OF_BITS = ("bitwise_and", "mul", "left_shift", "left_shift_operator", "right_shift", "right_shift_operator")
@@ -210,7 +211,7 @@ def _narrowed_outside(analysis: Analysis, node: Cast) -> Result:
     of 32 bits that is cut is whole."""
     graph, places = analysis.graph, equal(analysis, node)
     loops = graph.r is not None and any(one.reduction != "persistent" for one in graph.schedules)
-    narrow = node.dtype in ("i8", "i16", "u8", "u16") and not node.bitcast and analysis.dtype(node.arg) in FLOATS
+    narrow = node.dtype in _NARROW and not node.bitcast and analysis.dtype(node.arg) in FLOATS
     if not loops or not narrow or any("r" in analysis.domains[k] for k in places):
         return None
     compared = any(isinstance(one := graph.nodes[user], Pointwise) and one.op in COMPARISONS
@@ -222,15 +223,14 @@ def _narrow_place(analysis: Analysis, node: Reduce) -> Result:
     """Inductor of torch 2.11 gives the place that argmin or argmax finds the type of what is searched (`tmp2_idx[:,
     None].to(tl.int8)`), which does not hold it in a long row."""
     source, length = analysis.dtype(node.args[0]), analysis.graph.r or 0
-    narrow = node.kind in ("argmin", "argmax") and source in ("i8", "u8", "i16", "u16")
+    narrow = node.kind in ("argmin", "argmax") and source in _NARROW
     beyond = narrow and length > 2 ** (_BITS[source] - (source[0] == "i"))
-    return {analysis.graph.nodes.index(node): (Cast(arg=node.args[0], dtype="i32"), node)} if beyond else None
+    return dict.fromkeys(equal(analysis, node), (Cast(arg=node.args[0], dtype="i32"), node)) if beyond else None
 
 
 def _place_narrowed(analysis: Analysis, node: Reduce) -> Iterator[Changes]:
     """The place modulo what the type holds."""
-    place = analysis.graph.nodes.index(node)
-    narrowed = node, Cast(arg=0, dtype=analysis.dtype(node.args[0])), Cast(arg=0, dtype=analysis.dtype(place))
+    narrowed = node, Cast(arg=0, dtype=analysis.dtype(node.args[0])), Cast(arg=0, dtype=_made(analysis, node))
     yield dict.fromkeys(equal(analysis, node), narrowed)
 
 

@@ -6,7 +6,7 @@ program itself, and an element is predicted if it is what one of them allows the
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator, Mapping
 from itertools import islice
 
 import numpy as np
@@ -168,13 +168,14 @@ class _DecayedFromBelow(_DecayedFromAbove):
 def bessel_function_decayed(seen: Wrong) -> Masks:
     """What comes of 0 for Bessel functions of infinities, of one sign or of either; whatever is there where either sign
     leaves the answer open, which a NaN does not: what is divided by a number near 0, for one."""
-    graph = graph_of(seen.case)
-    either = _evaluated(seen, iter((graph,)), _Decayed)
-    above, below = (_evaluated(seen, iter((graph,)), one) for one in (_DecayedFromAbove, _DecayedFromBelow))
-    above_or_open, below_or_open = (_evaluated(seen, iter((graph,)), one, open_too=True)
-                                    for one in (_DecayedFromAbove, _DecayedFromBelow))
-    return {name: mask | above[name] | below[name] | (above_or_open[name] & below_or_open[name])
-            for name, mask in either.items()}
+    either, above, below = ([*_answers(seen, iter((graph_of(seen.case),)), one)]
+                            for one in (_Decayed, _DecayedFromAbove, _DecayedFromBelow))
+    found = _held(seen, (*either, *above, *below))
+    for one, other in zip(above, below, strict=False):
+        for name, mask in found.items():
+            left_open = ~(one[name].defined | other[name].defined)
+            mask |= to_torch(np.ascontiguousarray(left_open), device=mask.device)
+    return found
 
 
 def place_narrowed(seen: Wrong) -> Masks:
@@ -255,22 +256,30 @@ def _computed(seen: Wrong, form: Form, kind: type[Interpreter] | None = None) ->
     return _evaluated(seen, _distinct(form.defective(graph_of(seen.case))), kind)
 
 
-def _evaluated(seen: Wrong, graphs: Iterator[Graph], kind: type[Interpreter] | None, *,
-               open_too: bool = False) -> Masks:
-    """Where an element is what one of the first few programs gives. kind: as `evaluate` has it. open_too: also where
-    one of them leaves it open."""
+def _evaluated(seen: Wrong, graphs: Iterator[Graph], kind: type[Interpreter] | None) -> Masks:
+    """Where an element is what one of the first few programs gives. kind: as `evaluate` has it."""
+    return _held(seen, _answers(seen, graphs, kind))
+
+
+def _held(seen: Wrong, given: Iterable[Mapping[str, Answer]]) -> Masks:
+    """Where an element is what one of the answers allows."""
     found = {name: torch.zeros_like(mask) for name, mask in seen.wrong.items()}
+    for answers in given:
+        for name, mask in found.items():
+            mask |= _holds(answers[name], seen.actual[name], seen.case.array(name).dtype)
+    return found
+
+
+def _answers(seen: Wrong, graphs: Iterator[Graph],
+             kind: type[Interpreter] | None) -> Iterator[Mapping[str, Answer]]:
+    """What the first few programs give. kind: as `evaluate` has it."""
     inputs = {name: to_numpy(seen.inputs[name]) for name in input_names(seen.case)}
     for graph in islice(graphs, _MOST):
         try:
             answers = evaluate(replace(seen.case, program=graph), inputs, kind)
         except (Declined, IllegalGraph, ValueError, KeyError, AssertionError):
             continue  # no such program
-        for name, mask in found.items():
-            mask |= _holds(answers[name], seen.actual[name], seen.case.array(name).dtype)
-            if open_too:
-                mask |= to_torch(np.ascontiguousarray(~answers[name].defined), device=mask.device)
-    return found
+        yield answers
 
 
 def _distinct(graphs: Iterator[Graph]) -> Iterator[Graph]:
