@@ -18,7 +18,7 @@ from msgspec.structs import replace
 from tridiff.fuzz.backends import ARCHITECTURES, FOR_CHIPS, kind
 from tridiff.fuzz.campaign.homes import Homes, at_home
 from tridiff.fuzz.campaign.lacking import Lacking
-from tridiff.fuzz.campaign.plan import FLOOR, LONGEST_SHARD, shard_of, weight
+from tridiff.fuzz.campaign.plan import FLOOR, LONGEST_SHARD, backend_share, shard_of, weight
 from tridiff.fuzz.campaign.record import CampaignOptions, Plan, ShardResult, ShardSpec
 from tridiff.fuzz.campaign.yields import Combination, combination, of_results
 from tridiff.fuzz.content.counter import finalise
@@ -209,12 +209,16 @@ class Deal:
         def breadth(one: Combination) -> float:
             return weight(find(one[0]))
 
+        def part(one: Combination) -> float:
+            return backend_share(self._plan.options, one[2])
+
         among, luck = self._among, self._luck()
         if place is not None:
-            wanted = self._homes.chooses(place, self._yields.share(at_home, among, breadth=breadth), luck)
+            share = self._yields.share(at_home, among, breadth=breadth, part=part)
+            wanted = self._homes.chooses(place, share, luck)
             among = [one for one in among if at_home(one) is wanted]
-        return self._yields.choose(among, luck, breadth=breadth) or self._yields.choose(
-            self._among, luck, breadth=breadth)
+        return self._yields.choose(among, luck, breadth=breadth, part=part) or self._yields.choose(
+            self._among, luck, breadth=breadth, part=part)
 
     def _taken_out(self, spec: ShardSpec) -> ShardSpec:
         self._waiting.remove(spec)

@@ -19,7 +19,8 @@ FLOOR = 0.4
 """Part of the time that all combinations share equally, where the rest goes by yield."""
 
 BESIDE_GPU = 0.3
-"""What the interpreter, or a compilation for another chip, gets of a gate's floor where a GPU gets 1."""
+"""What the interpreter, or a compilation for another chip, gets of a gate's time where a GPU gets 1 for bringing as
+much."""
 
 LONGEST_FLOOR = 30.0
 """Seconds of a shard of that part; longer campaigns have more of them."""
@@ -111,7 +112,7 @@ def _floor(options: CampaignOptions, combinations: list[tuple[Target, str, str]]
     # What a short campaign has no time for is not the same each night.
     places = sorted(range(len(combinations)), key=lambda place: finalise(options.seed * 1_000_037 + place))
     shuffled = [combinations[place] for place in places]
-    weights = [weight(target) * _share(options, backend) for target, _, backend in shuffled]
+    weights = [weight(target) * backend_share(options, backend) for target, _, backend in shuffled]
     each = FLOOR * options.seconds * options.workers / sum(weights)
     cycles = max(math.ceil(each * max(weights) / LONGEST_FLOOR), 1)
     return tuple(shard_of(options, *_turn(shuffled, index), index=index, known=known,
@@ -119,8 +120,9 @@ def _floor(options: CampaignOptions, combinations: list[tuple[Target, str, str]]
                  for index in range(cycles * len(shuffled)))
 
 
-def _share(options: CampaignOptions, backend: str) -> float:
-    """A backend's part beside that of the GPU in a gate: what the front end makes of a kernel is compared there."""
+def backend_share(options: CampaignOptions, backend: str) -> float:
+    """A backend's part beside that of the GPU in a gate: what the front end makes of a kernel is compared there, and
+    cells cost the interpreter least."""
     return BESIDE_GPU if options.builds is not None and "cuda" in options.backends and backend != "cuda" else 1.0
 
 

@@ -19,6 +19,9 @@ from tridiff.fuzz.pair.pool import EQUAL, FUNCTION, REACHED
 Combination = tuple[str, str, str]
 """Target, subject, kind of backend."""
 
+Weighing = Callable[[Combination], float]
+"""A factor for each combination."""
+
 FINDING = 30.0
 """Cells that a new finding is worth."""
 
@@ -33,6 +36,10 @@ MEMORY = 0.5
 
 DRAW_BITS = 53
 """Bits of the number by which a combination is chosen."""
+
+
+def _alike(one: Combination) -> float:
+    return 1.0
 
 
 def combination(spec: ShardSpec) -> Combination:
@@ -81,12 +88,13 @@ class Yields:
         return {name: one.rate for name, one in self._brought.items()}
 
     def choose(self, among: Sequence[Combination], number: int, *,
-               breadth: Callable[[Combination], float] = lambda combination: 1.0,
+               breadth: Weighing = _alike, part: Weighing = _alike,
                wanted: Mapping[Combination, float] | None = None) -> Combination | None:
         """The one of `among` that gets the next shard, with a probability that is proportional to what it brings;
         `number` decides, so that the same results and the same number choose alike. Where nothing brings anything, they
-        are chosen by breadth. None if in none anything can be drawn. wanted: weights in place of what they bring."""
-        able, weights = self._weighed(among, breadth, wanted)
+        are chosen by breadth. None if in none anything can be drawn. part: what one gets where another gets 1 for
+        bringing as much. wanted: weights in place of all this."""
+        able, weights = self._weighed(among, breadth, part, wanted)
         point = (finalise(number) >> (64 - DRAW_BITS)) / (1 << DRAW_BITS) * sum(weights)
         for name, weight in zip(able, weights, strict=True):
             point -= weight
@@ -95,17 +103,17 @@ class Yields:
         return able[-1] if able else None
 
     def share(self, some: Callable[[Combination], bool], among: Sequence[Combination], *,
-              breadth: Callable[[Combination], float] = lambda combination: 1.0) -> float:
+              breadth: Weighing = _alike, part: Weighing = _alike) -> float:
         """The probability with which `choose` takes one of some among others; 0 where there is none to take."""
-        able, weights = self._weighed(among, breadth, None)
+        able, weights = self._weighed(among, breadth, part, None)
         return sum(weight for name, weight in zip(able, weights, strict=True) if some(name)) / (sum(weights) or 1.0)
 
-    def _weighed(self, among: Sequence[Combination], breadth: Callable[[Combination], float],
+    def _weighed(self, among: Sequence[Combination], breadth: Weighing, part: Weighing,
                  wanted: Mapping[Combination, float] | None) -> tuple[list[Combination], list[float]]:
         """Those that can be drawn, and their weights."""
         able = [name for name in among if not self._barren(name)]
-        weights = [self._rate(name) if wanted is None else wanted.get(name, 0.0) for name in able]
-        return able, weights if sum(weights) else [breadth(name) for name in able]
+        weights = [self._rate(name) * part(name) if wanted is None else wanted.get(name, 0.0) for name in able]
+        return able, weights if sum(weights) else [breadth(name) * part(name) for name in able]
 
     def reaching(self, among: Sequence[Combination]) -> dict[Combination, float]:
         """Weights of those that ran changes. Each change counts as much as any other, and is shared by the roots of how

@@ -12,7 +12,7 @@ from tests.unit.campaign.test_endings import campaign, finish, here  # noqa: F40
 from tridiff.fuzz.campaign import deal, run
 from tridiff.fuzz.campaign.deal import Deal, dealt
 from tridiff.fuzz.campaign.homes import Homes, at_home
-from tridiff.fuzz.campaign.plan import FLOOR, plan_shards, weight
+from tridiff.fuzz.campaign.plan import BESIDE_GPU, FLOOR, plan_shards, weight
 from tridiff.fuzz.campaign.record import Counts, Plan, ShardResult, ShardSpec
 from tridiff.fuzz.campaign.yields import Yields, combination
 from tridiff.fuzz.registry import find
@@ -126,6 +126,15 @@ def test_time_goes_where_it_brings_most_and_the_floor_to_all(tmp_path: Path) -> 
     assert seconds[night.rich] > (1 - FLOOR) * 0.9 * total
     poor = [seconds[name] for name in seconds if name != night.rich]
     assert min(poor) > FLOOR * total / targets * 0.8, "the floor of each"
+
+
+def test_a_gates_interpreter_has_less_than_its_gpu_where_both_bring_as_much(tmp_path: Path) -> None:
+    night = Night(tmp_path, targets=("triton.mod",), backends=("cuda", "interpreter"), builds=("/a", "/b"))
+    seconds: Counter[str] = Counter()
+    for one in night.run(night.deal(), 400):
+        seconds[one.spec.backend] += one.spec.seconds
+    share = seconds["interpreter"] / sum(seconds.values())
+    assert share == pytest.approx(BESIDE_GPU / (1 + BESIDE_GPU), abs=0.05)
 
 
 def test_a_target_that_brings_nothing_new_any_more_falls_back(tmp_path: Path) -> None:
