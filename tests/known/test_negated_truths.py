@@ -2,9 +2,8 @@
 
 import pytest
 import torch
-from msgspec.structs import replace
 
-from tests.known.test_graphs import CORPUS, case_of, of_entry, taken
+from tests.known.test_graphs import case_of, of_entry, taken
 from tests.unit.graphs.graphs import X, cast, constant, load, op, store, vector
 from tridiff.fuzz.known.graphs import label
 from tridiff.fuzz.known.graphs.number_forms import NEGATED_TRUTH
@@ -54,22 +53,22 @@ def test_what_is_compiled_right_has_not_the_form(nodes: tuple[Node, ...], out: s
     assert not NEGATED_TRUTH.has(case_of(_stored(*nodes, out=out)))
 
 
-def test_all_elements_of_the_case_that_was_found_are_predicted_and_no_other_output_is() -> None:
+def test_the_case_that_was_found_is_predicted_and_another_output_is_new() -> None:
     rehearsal, right = of_entry("memory/zero-sign-3e8fe9f02b")
-    found = right | {"out0": torch.zeros_like(right["out0"])}
-    assert right["out0"].signbit().all() and taken(rehearsal, **found) == KNOWN
-    other = right["out5"].clone()
-    other[7] += 1
-    assert taken(rehearsal, **found | {"out5": other}) == ()
-    assert taken(rehearsal, **found | {"out0": torch.ones_like(right["out0"])}) == ()
+    assert right["out0"].signbit().all() and taken(rehearsal, out0=torch.zeros_like(right["out0"])) == KNOWN
+    assert taken(rehearsal, out0=torch.ones_like(right["out0"])) == ()
+    both = rehearse(case_of(vector(*_TRUTH, cast(3, "fp32"), op("neg", 4), store("out0", X, 5), store("out1", X, 0),
+                                   in0="i32", in1="i32", out0="fp32", out1="i32")))
+    plus, other = both.outputs()["out0"] + 0.0, both.outputs()["out1"].clone()
+    assert taken(both, out0=plus) == KNOWN
+    other[2] += 1
+    assert taken(both, out0=plus, out1=other) == ()
 
 
-def test_a_divisor_that_may_be_false_or_another_number_is_no_one() -> None:
-    """The divisor of the case that was found is clamp(2, x, 2) != 0, of which LLVM knows that it is true."""
-    case = CORPUS.find("codegen.memory/zero-sign-3e8fe9f02b").case
-    graph = case.program
-    assert isinstance(graph, Graph) and NEGATED_TRUTH.has(case)
-    clamp = next(k for k, node in enumerate(graph.nodes) if getattr(node, "op", "") == "clamp")
-    nodes = list(graph.nodes)
-    nodes[clamp] = op("maximum", *nodes[clamp].args[:2])  # type: ignore[union-attr]
-    assert not NEGATED_TRUTH.has(replace(case, program=replace(graph, nodes=tuple(nodes))))
+@pytest.mark.parametrize("bound, has", [(op("clamp", 5, 4, 5), True), (op("maximum", 5, 4), False)])
+def test_a_divisor_that_may_be_false_or_another_number_is_no_one(bound: Node, has: bool) -> None:
+    """LLVM knows of clamp(2, x, 2) that it is not 0."""
+    graph = vector(*_TRUTH, load("in2"), constant("2", "i64"), bound, cast(6, "u64", bitcast=True),
+                   constant("18446744073709551615", "u64"), op("logical_and", 7, 8), op("truediv", 3, 9), op("neg", 10),
+                   store("out0", X, 11), in0="i32", in1="i32", in2="i64", out0="fp32")
+    assert NEGATED_TRUTH.has(case_of(graph)) is has
