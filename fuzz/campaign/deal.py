@@ -154,13 +154,20 @@ class Deal:
             self._waiting.append(self._written(listed))
 
     def popleft(self, place: int | None = None) -> ShardSpec:
-        """The next shard, for the process of this number, if it matters which one runs it. Raises IndexError where
-        there is none."""
-        spec = self._due(None if self._homes.alike() else place)
+        """The next shard, for the process of this number; None: for any. Raises IndexError where there is none."""
+        spec = self._at_device(self._due(None if self._homes.alike() else place), place)
         self._seconds += spec.seconds
         self._running[spec.index] = self._for_reach(spec), spec.seconds
         self._planned_seconds += spec.seconds if self._planned(spec) else 0.0
         return spec
+
+    def _at_device(self, spec: ShardSpec, place: int | None) -> ShardSpec:
+        """A process stays with one GPU, where there are enough processes: each that it uses costs it a context and a
+        worker in reserve, for each build."""
+        devices = self._plan.options.devices
+        if place is None or kind(spec.backend) != "cuda" or self._plan.options.workers < len(devices):
+            return spec
+        return replace(spec, device=devices[place % len(devices)])
 
     def _planned(self, spec: ShardSpec) -> bool:
         return spec.index < len(self._plan.shards)

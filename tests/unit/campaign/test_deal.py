@@ -128,6 +128,15 @@ def test_time_goes_where_it_brings_most_and_the_floor_to_all(tmp_path: Path) -> 
     assert min(poor) > FLOOR * total / targets * 0.8, "the floor of each"
 
 
+def test_a_process_stays_with_one_gpu_and_none_is_left_out(tmp_path: Path) -> None:
+    def devices(folder: str, place: int, **changes: object) -> set[int]:
+        one = Night(tmp_path / folder, backends=("cuda",), devices=(0, 1, 3), **changes).deal()
+        return {one.popleft(place).device for _ in range(12)}
+
+    assert [devices(f"place {place}", place, workers=4) for place in range(4)] == [{0}, {1}, {3}, {0}]
+    assert devices("few", 0, workers=2) == {0, 1, 3}, "fewer processes than GPUs take turns"
+
+
 def test_a_gates_interpreter_has_less_than_its_gpu_where_both_bring_as_much(tmp_path: Path) -> None:
     night = Night(tmp_path, targets=("triton.mod",), backends=("cuda", "interpreter"), builds=("/a", "/b"))
     seconds: Counter[str] = Counter()
