@@ -6,6 +6,7 @@ from tridiff.fuzz.kinds.graphs.arithmetic import Arithmetic
 from tridiff.fuzz.kinds.graphs.draft import Draft, Entry
 from tridiff.fuzz.kinds.graphs.folding import Folding
 from tridiff.fuzz.kinds.graphs.operands import Operands
+from tridiff.fuzz.kinds.graphs.small_forms import SmallForms
 
 _MAKES_BUFFERS = ("load", "masked_load", "body", "gather", "bucketize", "random")
 
@@ -22,7 +23,7 @@ class Productions:
             "load": one.load, "constant": one.constant, "index": one.index, "compare": one.compare,
             "masked_load": one.masked_load, "body": one.body, "gather": one.gather,
             "pointwise": point.pointwise, "cast": point.cast, "where": point.where, "bitcast": point.bitcast,
-            "frexp": point.frexp, "divide": point.divide, "shift": point.shift,
+            "chain": SmallForms(one, point).chain, "frexp": point.frexp, "divide": point.divide, "shift": point.shift,
             "reduce": fold.reduce, "scan": fold.scan, "sort": fold.sort, "bucketize": fold.bucketize,
             "random": fold.random, "assembly": fold.assembly}
 
