@@ -81,6 +81,10 @@ def decided(seen: Seen) -> Decision:
     return Decision(evidence=("no step was seen going wrong, and no change made the failure go away",))
 
 
+_OF_NUMPY = "ufunc '"
+"""What numpy says of operands that it does not take: ufunc 'bitwise_and' not supported for the input types."""
+
+
 def _interpreted(seen: Seen) -> Decision | None:
     """A failure on the interpreter."""
     if seen.backend != "interpreter":
@@ -92,6 +96,10 @@ def _interpreted(seen: Seen) -> Decision | None:
         if seen.effect(STRICT) == "other":
             return Decision(stage="interpreter", confidence="seen", evidence=(
                 "the kernel takes a truth value of a block, which the interpreter reads as Python does",))
+        if _OF_NUMPY in seen.raised:
+            return Decision(stage="interpreter", confidence="inferred", evidence=(
+                f"the language takes the kernel, and numpy, with which the interpreter computes, does not: {seen.raised}"
+                [:500],))
         return Decision(stage="inductor", confidence="inferred", evidence=(
             "our kernel of the same contract is right on the same interpreter",))
     if seen.effect(REPAIRED) == "gone":

@@ -182,6 +182,10 @@ def test_an_exception_of_the_interpreter_is_its_own_where_the_compiler_takes_the
     assert decided(raising).stage == "interpreter"
     assert decided(Seen(subject="own", backend="interpreter", raised="crash ValueError")).stage == "unknown"
     builder = "compile_error 'triton._C.libtriton.ir.builder' object has no attribute 'get_fp8e5'"
+    for raised, stage in (("TypeError: ufunc 'bitwise_and' not supported for the input types", "interpreter"),
+                          ("TypeError: unexpected type fp8e5 and int32", "inductor")):
+        generated = Seen(subject="inductor", backend="interpreter", raised=raised, vector=vector(OWN="gone"))
+        assert decided(generated).stage == stage
     asked = Seen(subject="inductor", backend="interpreter", raised=builder, vector=vector(OWN="gone"))
     assert decided(asked).stage == "front-end"
 
