@@ -3,7 +3,8 @@
 Some targets draw one thing at a time from a table: a row of the language, with an element type. Drawn at random, the
 rarest of these are met once in thousands of cases. A campaign therefore counts the cases that reached each, tells every
 shard which of its cells lack some, and gives part of its time to the targets that lack most. A shard aims most of its
-draws at them and draws the others from everything.
+draws at them and draws the others from everything. So does a gate, which is content with less of each; where few
+functions differ it looks for what runs them instead.
 """
 
 from collections import Counter
@@ -17,6 +18,9 @@ from tridiff.fuzz.registry import find
 
 HOPELESS = 5
 """Cases of a cell that could not be judged, where none could, after which draws are no more aimed at it ..."""
+
+GATE_CASES = 2
+"""Cases that a gate wants of each cell, where a campaign wants WANTED_CASES."""
 
 MISSES = 4
 """... and so many more for each that could."""
@@ -69,7 +73,10 @@ class Lacking:
     """How many cases the cells of a campaign's combinations lack."""
 
     def __init__(self, plan: Plan, results: Iterable[ShardResult] = ()) -> None:
-        self._aimed, self._triton = plan.options.builds is None, plan.installed.get("triton", "")
+        self._wanted = WANTED_CASES if plan.options.builds is None else GATE_CASES
+        if plan.options.alike.functions:
+            self._wanted = 0
+        self._triton = plan.installed.get("triton", "")
         self._cells: dict[Combination, Counter[str]] = {}
         self._in_vain: dict[Combination, Counter[str]] = {}
         self._cases: Counter[Combination] = Counter()
@@ -90,18 +97,18 @@ class Lacking:
 
     def of(self, name: Combination) -> dict[str, int]:
         """By cell how many more cases are to reach it."""
-        if self._cases[name] >= ENOUGH * WANTED_CASES * self.cells(name):
+        if self._cases[name] >= ENOUGH * self._wanted * self.cells(name):
             return {}
         cells, in_vain = self._cells.get(name, Counter[str]()), self._in_vain.get(name, Counter[str]())
         found: dict[str, int] = {}
         for things in _aims(name[0], self._triton):
             if not barren(things, cells, in_vain):
-                found |= _left(dict.fromkeys(things, WANTED_CASES), cells, in_vain)
+                found |= _left(dict.fromkeys(things, self._wanted), cells, in_vain)
         return found
 
     def cells(self, name: Combination) -> int:
         """How many cells there are at which draws can be aimed; none where nothing is judged."""
-        if not self._aimed or name in self._left_out or name[2] == "compile":
+        if not self._wanted or name in self._left_out or name[2] == "compile":
             return 0
         return sum(map(len, _aims(name[0], self._triton)))
 

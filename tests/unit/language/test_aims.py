@@ -10,9 +10,11 @@ from hypothesis import strategies as st
 from tests.support.campaigns import campaign_options, shard_spec
 from tests.support.draws import draws
 from tests.support.fake_pool import FakePool
+from tridiff.fuzz.builds.alike import Alike
+from tridiff.fuzz.builds.changed import Change
 from tridiff.fuzz.campaign import shard
 from tridiff.fuzz.campaign.deal import Deal, dealt
-from tridiff.fuzz.campaign.lacking import BARREN, ENOUGH, HOPELESS, Lacking, left, missed
+from tridiff.fuzz.campaign.lacking import BARREN, ENOUGH, GATE_CASES, HOPELESS, Lacking, left, missed
 from tridiff.fuzz.campaign.outcomes import united
 from tridiff.fuzz.campaign.plan import plan_shards
 from tridiff.fuzz.campaign.record import Counts, Plan, ShardResult, ShardSpec
@@ -232,10 +234,17 @@ def test_what_no_draw_reaches_does_not_keep_a_campaign_for_ever(tmp_path: Path) 
     assert lacking.of(name) == {}
 
 
-def test_a_gate_and_a_target_that_is_left_out_aim_at_nothing(tmp_path: Path) -> None:
-    night, name = Night(tmp_path / "a"), ("language.products", "own", "interpreter")
-    lacking = Lacking(Night(tmp_path / "b", builds=("x", "y")).plan)
+def test_a_gate_wants_less_of_each_cell_and_aims_at_none_where_few_functions_differ(tmp_path: Path) -> None:
+    name = ("language.products", "own", "interpreter")
+    lacking = Lacking(Night(tmp_path / "a", builds=("x", "y")).plan)
+    assert set(lacking.of(name).values()) == {GATE_CASES} and GATE_CASES < WANTED_CASES
+    few = Alike(functions=(Change(file="language/core.py", name="dot"),))
+    lacking = Lacking(Night(tmp_path / "b", builds=("x", "y"), alike=few).plan)
     assert lacking.of(name) == {} and lacking.cells(name) == 0
+
+
+def test_a_target_that_is_left_out_aims_at_nothing(tmp_path: Path) -> None:
+    night, name = Night(tmp_path / "a"), ("language.products", "own", "interpreter")
     lacking = Lacking(night.plan)
     spec = next(spec for spec in night.plan.shards if combination(spec) == name)
     lacking.add(ShardResult(spec=spec, counts=Counts(), left_out="no GPU"))
