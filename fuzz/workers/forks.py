@@ -29,6 +29,9 @@ INTERPRETER_START = 30.0
 EXIT_SECONDS = 5.0
 """How long the news of a child's end may take."""
 
+CLOSE_SECONDS = 2.0
+"""How long a zygote may take to end when nobody listens to it any more."""
+
 
 class NoWorker(TridiffError):
     """No process can be had that runs cases: nothing is known of the case for which one was wanted."""
@@ -236,7 +239,7 @@ class Forks:
                 with contextlib.suppress(OSError):
                     stream.close()
         try:
-            self.zygote.wait(timeout=2)
+            self.zygote.wait(timeout=CLOSE_SECONDS)
         except subprocess.TimeoutExpired:
             self.zygote.kill()
             self.zygote.wait()

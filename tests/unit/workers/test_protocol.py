@@ -23,7 +23,7 @@ from tridiff.fuzz.workers.child import bounded
 from tridiff.fuzz.workers.forks import PoolOptions
 from tridiff.fuzz.workers.pool import Pool
 
-pytestmark = [pytest.mark.own_zygote, pytest.mark.slow]
+pytestmark = pytest.mark.slow
 
 A, B = addition(rows=3), addition(rows=4)
 
@@ -57,16 +57,16 @@ def half(connection: socket.socket, request: protocol.Run) -> None:
 
 
 def again_and_again(connection: socket.socket, request: protocol.Run) -> None:
-    for _ in range(60):
+    for _ in range(120):
         connection.sendall(protocol.line(protocol.Stage(sequence=request.sequence, name="compile")))
-        time.sleep(0.2)
+        time.sleep(0.1)
 
 
 def to_and_fro(connection: socket.socket, request: protocol.Run) -> None:
-    for number in range(600):
+    for number in range(1200):
         name = ("compile", "launch")[number % 2]
         connection.sendall(protocol.line(protocol.Stage(sequence=request.sequence, name=name)))
-        time.sleep(0.2)
+        time.sleep(0.1)
 
 
 def saying(*lines: bytes) -> Speech:
@@ -119,7 +119,7 @@ def test_half_an_answer_and_the_end_is_a_death(speaking: Callable[..., Pool]) ->
 def test_announcing_stages_does_not_put_off_the_end(
         speaking: Callable[..., Pool], speech: Speech, most: float, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(pool, "FIRST_CASE", 0.0)
-    made = speaking(speech, hang_limit=0.5)
+    made = speaking(speech, hang_limit=0.25, compile_limit=0.5)
     started = time.monotonic()
     outcome = made.execute(A, "own")
     assert outcome.verdict is Verdict.HANG and time.monotonic() - started < most
@@ -145,10 +145,11 @@ def test_bytes_that_come_between_two_cases_cost_no_case(speaking: Callable[..., 
                                             ("judge", Verdict.NOT_CHECKED), ("compile", Verdict.HANG)])
 def test_every_stage_has_its_limit_and_only_the_subjects_own_speak_against_it(
         speaking: Callable[..., Pool], stage: str, verdict: Verdict) -> None:
-    made = speaking(lambda c, r: c.sendall(protocol.line(protocol.Stage(sequence=r.sequence, name=stage))))
+    made = speaking(lambda c, r: c.sendall(protocol.line(protocol.Stage(sequence=r.sequence, name=stage))),
+                    hang_limit=0.4, compile_limit=0.8)
     started = time.monotonic()
     outcome = made.execute(A, "own")
-    limit = 2 if stage == "compile" else 1
+    limit = 0.8 if stage == "compile" else 0.4
     assert outcome.verdict is verdict
     assert outcome.reason == f"no answer within {limit} s of stage {stage}; the worker was killed"
     assert limit <= time.monotonic() - started < limit + 2
@@ -180,10 +181,11 @@ def test_a_long_reason_is_cut_where_it_is_written() -> None:
 
 # -- zygotes ---------------------------------------------------------------------------------------
 
+@pytest.mark.own_zygote
 @pytest.mark.parametrize("how", [signal.SIGKILL, signal.SIGSTOP])
 def test_a_zygote_that_is_gone_or_stopped_is_replaced(how: signal.Signals, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(forks, "FORK_SECONDS", 2.0)
-    monkeypatch.setattr(forks, "EXIT_SECONDS", 2.0)
+    for limit in ("FORK_SECONDS", "EXIT_SECONDS", "CLOSE_SECONDS"):
+        monkeypatch.setattr(forks, limit, 0.5)
     with Pool(PoolOptions(backend="interpreter", hang_limit=60, spare=False)) as made:
         assert made.execute(A, "own").verdict is Verdict.AGREE
         zygote, worker = made.processes()
