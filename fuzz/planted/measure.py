@@ -1,6 +1,7 @@
 """One edit through the gate: the installed Triton against a copy that has it."""
 
 import contextlib
+import math
 import os
 import shutil
 import signal
@@ -80,13 +81,13 @@ def _gated(edit: Edit, settings: Settings, build: Path, folder: Path, stop: thre
 
 def _wait(gate: subprocess.Popen[bytes], seconds: float, state: Path, stop: threading.Event) -> None:
     """Until the gate ended; one that has a regression is told to end, one that does not end is left for the caller."""
-    latest = time.monotonic() + seconds + _BEYOND
-    settled = False
+    latest, ends = time.monotonic() + seconds + _BEYOND, math.inf
+    told = False
     while gate.poll() is None and time.monotonic() < latest:
-        if not settled and (stop.is_set() or _blocked(state)):
-            settled = True
-            if not stop.is_set():
-                stop.wait(_SETTLE)
+        if ends == math.inf and _blocked(state):
+            ends = time.monotonic() + _SETTLE
+        if not told and (stop.is_set() or time.monotonic() >= ends):
+            told = True
             with contextlib.suppress(ProcessLookupError):
                 gate.send_signal(signal.SIGINT)
         with contextlib.suppress(subprocess.TimeoutExpired):
