@@ -124,7 +124,7 @@ def moving(seconds: float) -> str:
 def test_a_process_that_is_there_but_gets_nowhere_is_killed(
         two: Processes, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(processes, "STALLED_SECONDS", 3.0)
-    moves, stuck = two.submit(moving, 8.0), two.submit(sleep, 60.0)
+    moves, stuck = two.submit(moving, 5.0), two.submit(sleep, 60.0)
     with pytest.raises(JobLost, match="did not move for 3 s"):
         stuck.result(60)
     assert moves.result(60) == "moved"
