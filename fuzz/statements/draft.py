@@ -1,6 +1,7 @@
 """A program while it is drawn: which variables there are, and of which types."""
 
 from collections.abc import Sequence
+from functools import lru_cache
 from typing import Any, TypeVar
 
 import numpy as np
@@ -35,6 +36,16 @@ def literal(value: bool | int | float | None) -> Node:
     return node("number", value=text + "0" if text.endswith(".") else text)
 
 
+@lru_cache(maxsize=256)
+def _integers(low: int, high: int) -> st.SearchStrategy[int]:
+    return st.integers(low, high)
+
+
+@lru_cache(maxsize=256)
+def _places(number: int) -> st.SearchStrategy[int]:
+    return st.sampled_from(range(number))
+
+
 class Draft:
     """Draws shrink towards the first choice. env: what each name stands for, with values that mean nothing."""
 
@@ -51,10 +62,10 @@ class Draft:
         exec(compiled(LIBRARY), self._names)
 
     def one(self, values: Sequence[T]) -> T:
-        return self.draw(st.sampled_from(values))
+        return values[self.draw(_places(len(values)))]
 
     def whole(self, low: int, high: int) -> int:
-        return self.draw(st.integers(low, high))
+        return self.draw(_integers(low, high))
 
     def flag(self) -> bool:
         return self.draw(st.booleans())
