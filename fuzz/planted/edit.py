@@ -81,7 +81,7 @@ class Source:
             tree = ast.parse(b"if 1:\n" + changed if text[:1].isspace() else changed)
         except (SyntaxError, ValueError):
             return False
-        return _meaning(_function(tree)) != _meaning(within)
+        return not _same(_meaning(_function(tree)), _meaning(within))
 
 
 def _applied(text: bytes, replacements: tuple[Replacement, ...]) -> bytes:
@@ -95,7 +95,20 @@ def _function(tree: ast.Module) -> ast.AST:
     return first.body[0] if isinstance(first, ast.If) else first
 
 
-def _meaning(function: ast.AST) -> tuple[str, ...]:
+def _meaning(function: ast.AST) -> list[ast.AST]:
     """Arguments and statements; decorators are not in the text that is parsed again."""
     assert isinstance(function, ast.FunctionDef | ast.AsyncFunctionDef)
-    return ast.dump(function.args), *map(ast.dump, function.body)
+    return [function.args, *function.body]
+
+
+def _same(one: object, other: object) -> bool:
+    """Whether two nodes, or what nodes have, are the same wherever they stand."""
+    if type(one) is not type(other):
+        return False
+    if isinstance(one, ast.AST):
+        return all(_same(getattr(one, name, None), getattr(other, name, None)) for name in one._fields)
+    if isinstance(one, list):
+        assert isinstance(other, list)
+        return len(one) == len(other) and all(map(_same, one, other))
+    # Told apart by their text are also -0.0 and 0.0.
+    return repr(one) == repr(other)
