@@ -5,11 +5,10 @@ unless it would pass a store, an atomic operation or an assertion on the way.
 """
 
 import ast
-import copy
 import re
 from collections.abc import Callable, Collection, Mapping
 
-from tridiff.fuzz.repro.simplify import Substitute, assign, assigned, loaded, parameters
+from tridiff.fuzz.repro.simplify import Substitute, assign, assigned, copied, loaded, parameters
 
 _ACTS = re.compile(r"(^|[._])(store|atomic_\w+|inline_asm\w*|device_assert|device_print|debug_barrier|barrier)$")
 _READS = re.compile(r"(^|[._])load\w*$")
@@ -121,7 +120,7 @@ class InlineExpressions(ast.NodeTransformer):
         moving = any(_acts(one, self._acting) for one in (value, *given.values()))
         if moving and not all(_pure(one, self._acting, self._functions) for one in given.values()):
             return node
-        result = Substitute(given).visit(copy.deepcopy(value))
+        result = Substitute(given).visit(copied(value))
         assert isinstance(result, ast.expr)
         return result
 
@@ -175,7 +174,7 @@ def inline_statement(
             fresh = _fresh(name, used) if name in used else name
             before.append(assign(ast.Name(fresh, ast.Store()), argument))
             values[name] = ast.Name(fresh, ast.Load())
-    body = [Substitute(values, renamed).visit(copy.deepcopy(one)) for one in callee.body]
+    body = [Substitute(values, renamed).visit(copied(one)) for one in callee.body]
     last = body[-1]
     if not isinstance(last, ast.Return):
         return _tidy([*before, *body]) if isinstance(statement, ast.Expr) else None
@@ -275,7 +274,7 @@ def _squeeze_body(body: list[ast.stmt], single: Collection[str], width: int,
             case ast.Assign(targets=[ast.Name(id=name)], value=value), (
                     ast.Assign() | ast.Return() | ast.Expr()) as behind if (
                         loaded(behind).count(name) == 1 and (name in single or _reassigns(behind, name))):
-                changed = Substitute({name: value}).visit(copy.deepcopy(behind))
+                changed = Substitute({name: value}).visit(copied(behind))
                 if movable(value, behind) and len(ast.unparse(changed)) <= width:
                     body[number:number + 2] = [changed]
                     number = max(number - 1, 0)
