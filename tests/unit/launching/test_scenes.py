@@ -2,6 +2,7 @@
 
 import contextlib
 from collections.abc import Callable, Iterator
+from functools import cache
 from typing import Any
 
 import pytest
@@ -46,11 +47,16 @@ def case(scene: str, **choices: object) -> Case:
     return Case(target=f"launch.{found.topic}", sizes={}, arrays=(), params=params)  # type: ignore[arg-type]
 
 
+@cache
+def _drawn(target: str) -> tuple[Case, ...]:
+    return tuple(draws(find(target).draw.cases(Limits()), 60, seed=5))
+
+
 @pytest.mark.parametrize("name", [one.name for one in scenes().values() if one.topic != "interpreted"])
 def test_what_is_observed_is_what_is_due(name: str) -> None:
     scene = scenes()[name]
     target = find(f"launch.{scene.topic}")
-    drawn = [one for one in draws(target.draw.cases(Limits()), 60, seed=5) if one.params["scene"] == name][:1]
+    drawn = [one for one in _drawn(target.name) if one.params["scene"] == name][:1]
     assert drawn and all(one.params.get(scene.each, EVERY) == EVERY for one in drawn)
     for one in drawn:
         assert target.draw.valid(one)
