@@ -226,7 +226,7 @@ def test_the_floor_is_planned_and_no_shard_of_it_is_long(seconds: float, cycles:
 
 def test_a_campaign_by_yield_counts_and_gathers_what_was_dealt(tmp_path: Path, here: type[FakePool]) -> None:  # noqa: F811
     here.pause = 0.01
-    one = campaign(tmp_path, max_cases=None, seconds=6.0, targets=("triton.*",), by_yield=True)
+    one = campaign(tmp_path, max_cases=None, seconds=3.0, targets=("triton.*",), by_yield=True)
     summary, finished = finish(one)
     made = dealt(one.state)
     assert finished and summary.exit_status == 0 and made

@@ -246,10 +246,10 @@ def test_find_know_and_stop_failing(tmp_path: Path, monkeypatch: pytest.MonkeyPa
     monkeypatch.chdir(tmp_path)
     fault = "own+fault:trunc_for_floor"
     (tmp_path / "corpus").mkdir()  # one that is there is not filled with the installed entries
-    # The second campaign draws the first 10 of them again, so that all of it is known then.
-    first = campaign("--max-cases", "15", "--subject", fault, status=1)
+    # The second campaign draws the first 6 of them again, so that all of it is known then.
+    first = campaign("--max-cases", "8", "--subject", fault, status=1)
     assert set(first) >= FIELDS
-    assert first["executed"] == 15 and first["disagree"] > 0 and first["new_findings"] == len(first["new_finding_ids"])
+    assert first["executed"] == 8 and first["disagree"] > 0 and first["new_findings"] == len(first["new_finding_ids"])
     assert not list((tmp_path / "corpus").rglob("*.json")), "planted faults stay out of the corpus"
     record = Path(tmp_path / first["record"])
     assert {p.name for p in record.iterdir()} >= {"summary.json", "outcomes.sqlite", "report.html", "junit.xml"}
@@ -261,8 +261,8 @@ def test_find_know_and_stop_failing(tmp_path: Path, monkeypatch: pytest.MonkeyPa
     assert len(found) == first["new_findings"]
     for entry in found:
         corpus.admit(entry)
-    second = campaign("--max-cases", "10", "--subject", fault, status=0)
-    assert (second["new_findings"], second["executed"]) == (0, 10) and second["disagree"] > 0
+    second = campaign("--max-cases", "6", "--subject", fault, status=0)
+    assert (second["new_findings"], second["executed"]) == (0, 6) and second["disagree"] > 0
     assert 0 < second["known_findings"] <= len(found)
     assert second["stopped_failing"] == []
 
@@ -272,7 +272,7 @@ def test_find_know_and_stop_failing(tmp_path: Path, monkeypatch: pytest.MonkeyPa
         signature = replace(entry.signature, subject="own")
         expected = tuple(replace(one, subject="own") for one in entry.expected)
         repaired.admit(replace(entry, signature=signature, expected=expected))
-    third = campaign("--max-cases", "9", "--subject", "own", "--corpus", "repaired", status=0)
+    third = campaign("--max-cases", "6", "--subject", "own", "--corpus", "repaired", status=0)
     assert third["stopped_failing"] == [], "no entry is run before its finding comes up"
     assert (third["disagree"], third["new_findings"], third["known_findings"]) == (0, 0, 0)
 
