@@ -8,9 +8,11 @@ changed environment variables, which a zygote of its own would see.
 """
 
 import atexit
+import concurrent.futures
 import contextlib
 import functools
 import os
+import threading
 from dataclasses import replace
 
 from tridiff.fuzz.backends import FOR_CHIPS, kind
@@ -39,9 +41,22 @@ os.environ.setdefault("OMP_NUM_THREADS", "1")
 _AT_FIRST = _variables()
 
 
-@functools.cache
+_starting = concurrent.futures.ThreadPoolExecutor(1)
+"""A thread that stays to the end: Linux ends such a process with the thread that started it, and pools are also made in
+threads that soon are over."""
+
+
+_asking = threading.Lock()
+
+
 def _preloaded(interpreted: bool) -> Preloaded:
-    made = Preloaded(("",), ("interpreter" if interpreted else "compile:sm_90",))
+    with _asking:
+        return _started(interpreted)
+
+
+@functools.cache
+def _started(interpreted: bool) -> Preloaded:
+    made = _starting.submit(Preloaded, ("",), ("interpreter" if interpreted else "compile:sm_90",)).result()
     atexit.register(made.__exit__)
     return made
 
