@@ -19,6 +19,7 @@ def test_llvm_is_blamed_for_its_assertion() -> None:
     assert "Instructions.cpp" in found.evidence[0]
 
 
+@pytest.mark.own_zygote
 def test_a_case_that_does_not_fail_is_blamed_on_nobody() -> None:
     entry = ENTRIES.find("codegen.indexing/sigabrt-89561c16c7")
     with pytest.raises(NotFailing):

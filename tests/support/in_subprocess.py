@@ -131,14 +131,21 @@ def _preloaded(interpret: bool) -> _Preloaded:
     return _Preloaded(interpret=interpret)
 
 
+def run_forked(module: str, *arguments: Path, interpret: bool, log: Path, cache: Path, seconds: float) -> int:
+    """Call a module's `main` in a child of a process that has torch and Triton imported; its exit status, negative for
+    the signal that ended it. cache: folder for compiled kernels. seconds: after which SIGALRM ends it."""
+    return _preloaded(interpret).run(module=module, arguments=[str(one) for one in arguments], log=str(log),
+                                     cache=str(cache), seconds=seconds)
+
+
 @functools.cache
 def _run_checks(path: Path, interpret: bool, timeout_seconds: float) -> Mapping[str, str]:
     """Name -> traceback of each check that did not pass."""
     with tempfile.TemporaryDirectory(prefix="checks-") as folder:
         report = Path(folder) / "report.jsonl"
         log = Path(folder) / "log"
-        status = _preloaded(interpret).run(path=str(path), report=str(report), log=str(log), seconds=timeout_seconds,
-                                           cache=str(Path(folder) / "triton-cache"))
+        status = run_forked("tests.support.run_checks", path, report, interpret=interpret, log=log,
+                            seconds=timeout_seconds, cache=Path(folder) / "triton-cache")
         end = f"stopped after {timeout_seconds} s" if status == -signal.SIGALRM else ScriptRun(status, "", "").status
         streams = log.read_text(encoding="utf-8", errors="replace")[-12000:] if log.exists() else ""
         lines = report.read_text(encoding="utf-8").splitlines() if report.exists() else []

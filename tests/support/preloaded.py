@@ -1,12 +1,13 @@
-"""A process that has torch and Triton imported, in one of Triton's two modes; it forks a child for each file of checks.
+"""A process that has torch and Triton imported, in one of Triton's two modes; it forks a child for each file of checks,
+and for other work that has to be done in such a process.
 
 Importing takes three seconds of a core, which every file would pay again. `tests.support.in_subprocess` starts it:
 
     python -m tests.support.preloaded
 
-Standard input has a request a line, in JSON: "path" of the file, "report" and "log" (files to write), "cache" (the
-folder for compiled kernels) and "seconds" (after which SIGALRM ends the child). The answer, a line on standard output,
-is the child's exit status, negative for a signal.
+Standard input has a request a line, in JSON: "module" and "arguments" (paths) of a function `main` to call, "log" (a
+file to write), "cache" (the folder for compiled kernels) and "seconds" (after which SIGALRM ends the child). The
+answer, a line on standard output, is the child's exit status, negative for a signal.
 """
 
 import gc
@@ -19,10 +20,8 @@ import traceback
 from pathlib import Path
 from typing import Any
 
-from tests.support import run_checks
-
 IMPORTED = ("numpy", "torch", "triton", "triton.language", "scipy.special", "hypothesis", "pytest",
-            "tridiff.fuzz.workers.execute")
+            "tridiff.fuzz.workers.execute", "tests.support.run_checks")
 
 
 def main() -> None:
@@ -51,7 +50,7 @@ def _fork(request: dict[str, Any]) -> int:
         os.dup2(log, 2)
         os.environ["TRITON_CACHE_DIR"] = request["cache"]
         signal.alarm(int(request["seconds"]))
-        run_checks.main(Path(request["path"]), Path(request["report"]))
+        importlib.import_module(request["module"]).main(*map(Path, request["arguments"]))
         code = 0
     except BaseException:
         traceback.print_exc()

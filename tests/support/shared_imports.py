@@ -1,5 +1,5 @@
 """Zygotes of this process's pools, and of campaigns that it runs, are forked by one process for each of Triton's
-modes, which has imported for all.
+modes, which has imported for all. So are the processes that run trials and those that write scripts.
 
 A pool of its own then costs a test milliseconds and not seconds of a core.
 
@@ -14,13 +14,18 @@ import functools
 import os
 import threading
 from dataclasses import replace
+from pathlib import Path
+from typing import Any
 
 from tridiff.fuzz.backends import FOR_CHIPS, kind
+from tridiff.fuzz.blame.laboratory import Laboratory
 from tridiff.fuzz.campaign import drivers
 from tridiff.fuzz.campaign.drivers import modules
 from tridiff.fuzz.campaign.record import CampaignOptions
+from tridiff.fuzz.repro import script
+from tridiff.fuzz.repro.request import Candidates, Request
 from tridiff.fuzz.workers.forks import Forks
-from tridiff.fuzz.workers.preloaded import Preloaded
+from tridiff.fuzz.workers.preloaded import Preloaded, Zygote
 from tridiff.fuzz.workers.zygote import OF_INDUCTOR
 
 MARKER = "own_zygote"
@@ -30,6 +35,8 @@ shared = True
 
 _start = Forks._start
 _preload = drivers.preload
+_trials_forked = Laboratory._forked
+_ask = script._ask
 
 
 def _variables() -> dict[str, str]:
@@ -78,7 +85,25 @@ def _preload_shared(options: CampaignOptions) -> contextlib.AbstractContextManag
     return _preload(options)
 
 
+def _trials_forked_shared(self: Laboratory, interpreted: bool, folder: Path) -> Zygote | None:
+    if self._preloaded is not None or self._build is not None or not shared or _variables() != _AT_FIRST:
+        return _trials_forked(self, interpreted, folder)
+    self._preloaded = _preloaded(interpreted).folder
+    try:
+        return _trials_forked(self, interpreted, folder)
+    finally:
+        self._preloaded = None
+
+
+def _ask_shared(request: Request, **given: Any) -> Candidates:
+    if shared and _variables() == _AT_FIRST and not given.get("preloaded"):
+        given["preloaded"] = _preloaded(False).folder
+    return _ask(request, **given)
+
+
 def install() -> None:
     """From now on."""
+    Laboratory._forked = _trials_forked_shared  # type: ignore[method-assign]
+    script._ask = _ask_shared
     Forks._start = _start_shared  # type: ignore[assignment, method-assign]
     drivers.preload = _preload_shared  # type: ignore[assignment]

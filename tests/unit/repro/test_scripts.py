@@ -226,6 +226,7 @@ def test_without_the_compilers_front_end_the_script_holds_more_and_says_the_same
     assert run_all(tmp_path, {"short": short, "long": long}) == {"short": "BUG", "long": "BUG"}
 
 
+@pytest.mark.own_zygote
 def test_a_script_is_written_and_verified_in_processes_of_its_own() -> None:
     """From the entry to BUG and OK, through the child that writes and the run that verifies; no torch in here is
     needed for it."""
@@ -265,8 +266,7 @@ def test_nothing_but_the_recorded_failure_is_a_bug(verdict: Verdict, kind: str, 
     planted = next(one for one in FINDINGS if one.fault == "wrong_value")
     text = texts(request(Finding(planted.fault, planted.case, kind=kind, verdict=verdict), subject="own"))[0]
     # Long enough to import: what does not come as far as its launch shows no hang.
-    limit = "timeout=10" if "sleep" in statement else "timeout=60"
-    found = run(with_launch(text, statement).replace("timeout=60", limit))
+    found = run(with_launch(text, statement).replace("timeout=60", f"timeout={10 if 'sleep' in statement else 60}"))
     assert found.answer == answer, found
     assert answer != "SKIP" or found.reason
 
