@@ -7,6 +7,7 @@ import subprocess
 import sys
 from pathlib import Path
 from typing import Any
+from unittest.mock import patch
 
 import msgspec
 import pytest
@@ -326,7 +327,9 @@ def test_a_campaign_id_is_not_used_twice(
 
 def test_a_scheduler_runs_the_shards(tmp_path: Path) -> None:
     distributed = pytest.importorskip("distributed", reason="dask.distributed is not installed (extra: cluster)")
-    with distributed.LocalCluster(n_workers=1, threads_per_worker=1, processes=True, dashboard_address=None) as cluster:
+    # What it sets in this process's environment is for its workers alone.
+    with patch.dict(os.environ), distributed.LocalCluster(
+            n_workers=1, threads_per_worker=1, processes=True, dashboard_address=None) as cluster:
         found = summary(*SHORT, "--max-cases", "10", "--scheduler", cluster.scheduler_address, cwd=tmp_path, status=0)
     assert found["agree"] == 10
 
