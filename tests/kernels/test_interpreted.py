@@ -11,7 +11,7 @@ from tests.support.in_subprocess import Checks
 from tests.support.nights import by_day
 
 FOLDER = Path(__file__).parent
-FILES = {str(path.relative_to(FOLDER)): Checks(path) for path in sorted(FOLDER.rglob("checks_*.py"))
+FILES = {str(path.relative_to(FOLDER)): Checks(path, quick=True) for path in sorted(FOLDER.rglob("checks_*.py"))
          if not path.name.startswith("checks_compile")}
 
 

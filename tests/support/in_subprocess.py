@@ -80,10 +80,12 @@ class Checks:
     blame and those behind it are reported as not run.
     """
 
-    def __init__(self, path: Path, *, interpret: bool = True, timeout_seconds: float = 600.0) -> None:
-        """path: a Python file, importable on its own; it is read here but imported only in the child."""
+    def __init__(self, path: Path, *, interpret: bool = True, quick: bool = False,
+                 timeout_seconds: float = 600.0) -> None:
+        """path: a Python file, importable on its own; it is read here but imported only in the child. quick: Triton's
+        interpreter with the repair of its speed (`tridiff.fuzz.interpreter.patch_once`), and no other."""
         self.path = path
-        self._interpret = interpret
+        self._interpret, self._quick = interpret, quick
         self._timeout_seconds = timeout_seconds
         tree = ast.parse(path.read_text(encoding="utf-8"), filename=str(path))
         self.names: tuple[str, ...] = tuple(
@@ -95,7 +97,7 @@ class Checks:
 
     def require(self, name: str) -> None:
         """Raise AssertionError with the child's traceback unless the check called `name` passed."""
-        failures = _run_checks(self.path, self._interpret, self._timeout_seconds)
+        failures = _run_checks(self.path, self._interpret, self._quick, self._timeout_seconds)
         failure = failures.get(name) or failures.get(EVERY_CHECK)
         if failure:
             raise AssertionError(f"{self.path.name}::{name}\n{failure}")
@@ -139,13 +141,13 @@ def run_forked(module: str, *arguments: Path, interpret: bool, log: Path, cache:
 
 
 @functools.cache
-def _run_checks(path: Path, interpret: bool, timeout_seconds: float) -> Mapping[str, str]:
+def _run_checks(path: Path, interpret: bool, quick: bool, timeout_seconds: float) -> Mapping[str, str]:
     """Name -> traceback of each check that did not pass."""
     with tempfile.TemporaryDirectory(prefix="checks-") as folder:
         report = Path(folder) / "report.jsonl"
         log = Path(folder) / "log"
-        status = run_forked("tests.support.run_checks", path, report, interpret=interpret, log=log,
-                            seconds=timeout_seconds, cache=Path(folder) / "triton-cache")
+        status = run_forked(f"tests.support.{'run_quick_checks' if quick else 'run_checks'}", path, report,
+                            interpret=interpret, log=log, seconds=timeout_seconds, cache=Path(folder) / "triton-cache")
         end = f"stopped after {timeout_seconds} s" if status == -signal.SIGALRM else ScriptRun(status, "", "").status
         streams = log.read_text(encoding="utf-8", errors="replace")[-12000:] if log.exists() else ""
         lines = report.read_text(encoding="utf-8").splitlines() if report.exists() else []
