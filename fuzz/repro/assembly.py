@@ -44,19 +44,18 @@ def assembled(call: Call, arguments: Mapping[str, Any], architecture: str) -> As
         return run(command, *more, **options)
 
     subprocess.run = listening  # type: ignore[assignment]
-    always = triton.knobs.compilation.always_compile
-    triton.knobs.compilation.always_compile = True
     try:
         runner = CompileRunner(architecture)
-        if call.text:
-            report = runner.run_ir(call.text, call.grid, dict(arguments), call.options)
-        else:
-            report = runner.run(call.kernel, call.grid, dict(arguments), call.options)
+        with triton.knobs.compilation.scope():
+            triton.knobs.compilation.always_compile = True
+            if call.text:
+                report = runner.run_ir(call.text, call.grid, dict(arguments), call.options)
+            else:
+                report = runner.run(call.kernel, call.grid, dict(arguments), call.options)
     except Exception:
         return None
     finally:
         subprocess.run = run
-        triton.knobs.compilation.always_compile = always
     if not report.ptx or not seen:
         return None
     versions = f"Triton {triton.__version__}, {_version(seen[-1][0])}"

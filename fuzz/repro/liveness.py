@@ -40,12 +40,12 @@ def visited_lines(compile_kernel: Callable[[], object]) -> Mapping[int, frozense
         make_ir(self, *arguments, **options)
         raise _Enough
 
-    always = triton.knobs.compilation.always_compile
-    triton.knobs.compilation.always_compile = True
     code_generator.CodeGenerator.visit = recording
     compiler.ASTSource.make_ir = stopping
     try:
-        compile_kernel()
+        with triton.knobs.compilation.scope():
+            triton.knobs.compilation.always_compile = True
+            compile_kernel()
     except _Enough:
         pass
     except Exception:
@@ -53,5 +53,4 @@ def visited_lines(compile_kernel: Callable[[], object]) -> Mapping[int, frozense
     finally:
         code_generator.CodeGenerator.visit = visit
         compiler.ASTSource.make_ir = make_ir
-        triton.knobs.compilation.always_compile = always
     return {function: frozenset(found) for function, found in lines.items() if not started[function]} or None

@@ -109,8 +109,8 @@ def test_faults_print_bug_and_their_clean_controls_ok(tmp_path: Path) -> None:
 
 def test_whoever_wrote_a_script_compiles_as_before() -> None:
     import triton
-
-    assert texts(request(FINDINGS[0])) and not triton.knobs.compilation.always_compile
+    before = dict(os.environ)
+    assert texts(request(FINDINGS[0])) and not triton.knobs.compilation.always_compile and dict(os.environ) == before
 
 
 def test_a_write_where_nothing_stores_prints_bug(tmp_path: Path) -> None:
