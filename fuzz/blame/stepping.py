@@ -223,20 +223,18 @@ def stepping(stepper: Stepper) -> Iterator[Stepper]:
             modules.append(importlib.import_module(f"triton.backends.{backend}.compiler"))
     saved = [(module, name, getattr(module, name)) for module in modules
              for name in ("ir", "passes", "nvidia", "amd", "llvm") if hasattr(module, name)]
-    always = triton.knobs.compilation.always_compile
     before = triton.knobs.runtime.add_stages_inspection_hook
     try:
-        triton.knobs.compilation.always_compile = True  # No key of the cache tells that the passes were others.
         triton.knobs.runtime.add_stages_inspection_hook = _hook(stepper)
         for module, name, real in saved:
             proxy = {"ir": _Ir, "llvm": _Llvm}.get(name, _Passes)
             setattr(module, name, proxy(real, stepper))
-        with _generating(stepper):
+        with triton.knobs.compilation.scope(), _generating(stepper):
+            triton.knobs.compilation.always_compile = True  # No key of the cache tells that the passes were others.
             yield stepper
     finally:
         for module, name, real in saved:
             setattr(module, name, real)
-        triton.knobs.compilation.always_compile = always
         triton.knobs.runtime.add_stages_inspection_hook = before
 
 
