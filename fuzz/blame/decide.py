@@ -98,8 +98,8 @@ def _interpreted(seen: Seen) -> Decision | None:
                 "the kernel takes a truth value of a block, which the interpreter reads as Python does",))
         if _OF_NUMPY in seen.raised:
             return Decision(stage="interpreter", confidence="inferred", evidence=(
-                f"the language takes the kernel, and numpy, with which the interpreter computes, does not: {seen.raised}"
-                [:500],))
+                "the language takes the kernel, and numpy, with which the interpreter computes, does not: "
+                f"{seen.raised}"[:500],))
         return Decision(stage="inductor", confidence="inferred", evidence=(
             "our kernel of the same contract is right on the same interpreter",))
     if seen.effect(REPAIRED) == "gone":

@@ -15,7 +15,8 @@ Family = Literal["pointwise", "indexing", "reduction", "scan", "sort", "random",
 FAMILIES: tuple[Family, ...] = ("pointwise", "indexing", "reduction", "scan", "sort", "random", "memory", "mixed")
 
 PRODUCTIONS = ("load", "pointwise", "constant", "index", "cast", "compare", "where", "masked_load", "body", "gather",
-               "reduce", "scan", "sort", "bucketize", "random", "assembly", "bitcast", "frexp", "divide", "shift", "chain")
+               "reduce", "scan", "sort", "bucketize", "random", "assembly", "bitcast", "frexp", "divide", "shift",
+               "chain")
 _USUAL = {"load": 3, "pointwise": 8, "constant": 1, "index": 1, "cast": 2, "compare": 2, "where": 2, "divide": 1,
           "shift": 1, "masked_load": 1, "body": 1, "gather": 1, "reduce": 1, "scan": 1, "sort": 1, "bucketize": 1,
           "random": 1, "assembly": 1, "bitcast": 1, "frexp": 1, "chain": 3}
