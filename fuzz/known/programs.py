@@ -7,9 +7,7 @@ predicted as well.
 
 import dataclasses
 from collections.abc import Callable
-from math import copysign, prod
 
-import numpy as np
 from msgspec.structs import replace
 
 from tridiff.fuzz.kinds.graphs.coverage import functions
@@ -30,8 +28,8 @@ from tridiff.fuzz.known.searched import (
 )
 from tridiff.fuzz.known.uncompiled import HERE, erring
 from tridiff.fuzz.known.wide_indices import beyond_int32
+from tridiff.fuzz.known.zeros import minus_zero
 from tridiff.fuzz.records.corpus_entry import Stage, Truth
-from tridiff.kernels.codegen import points
 from tridiff.kernels.codegen.constants import is_float
 from tridiff.kernels.codegen.domains import Analysis, expression, with_expression
 from tridiff.kernels.codegen.graph import (
@@ -41,8 +39,6 @@ from tridiff.kernels.codegen.graph import (
     Constant,
     Expr,
     Index,
-    Load,
-    Masked,
     Node,
     Num,
     Part,
@@ -51,7 +47,6 @@ from tridiff.kernels.codegen.graph import (
     Scan,
     Store,
     Sym,
-    real_number,
 )
 from tridiff.kernels.codegen.ranges import symbols
 from tridiff.kernels.pointwise.table import HALVES
@@ -59,7 +54,6 @@ from tridiff.oracles.dtypes import FP8
 from tridiff.oracles.dtypes import dtype as dtype_info
 
 _PREDICTED = "tridiff.fuzz.known.predictions.programs"
-_MOST_POINTS = 1 << 12  # at which it is looked whether an expression is -0.0 everywhere
 _QUOTIENTS = ("int_true_div", "float_true_div")
 
 
@@ -162,41 +156,6 @@ def _without_negation(expr: Expr) -> Expr:
         return expr
     args = tuple(map(_without_negation, expr.args))
     return args[0] if expr.function == "neg" else replace(expr, args=args)
-
-
-def _minus_zero(analysis: Analysis, position: int, node: Node) -> Changes:
-    """The same with +0.0 as constant, as what masked elements hold, and as value of what depends on no element."""
-    if isinstance(node, Constant):
-        return {position: replace(node, value="0.0")} if _is_minus_zero(node.value, node.dtype) else {}
-    if isinstance(node, Load | Masked):
-        masked = node.mask is not None and _is_minus_zero(node.other, analysis.dtype(position))
-        return {position: replace(node, other="0.0")} if masked else {}
-    if isinstance(node, Pointwise) and node.op == "truediv":  # the product with 1 / -inf
-        by = analysis.graph.nodes[node.args[1]]
-        return {position: replace(node, op="add")} if isinstance(by, Constant) and by.value == "-inf" else {}
-    if not isinstance(node, Index):
-        return {}
-    without = _without_minus_zero(analysis, node.expr)
-    return {position: replace(node, expr=without)} if without != node.expr else {}
-
-
-def _is_minus_zero(text: str, dtype: str) -> bool:
-    return is_float(dtype) and copysign(1.0, real_number(text)) < 0 and real_number(text) == 0
-
-
-def _without_minus_zero(analysis: Analysis, expr: Expr) -> Expr:
-    names = symbols(expr)
-    axes = [name for name in analysis.axes if name in names]
-    lengths = [analysis.axes[name] for name in axes]
-    if (analysis.facts.of(expr).kind == "real" and names <= {*analysis.sizes, *axes}
-            and prod(lengths) <= _MOST_POINTS):
-        places = dict(zip(axes, np.indices(lengths, sparse=True), strict=True))
-        value = points.evaluate(expr, {**{name: np.asarray(size) for name, size in analysis.sizes.items()}, **places})
-        if np.all((value == 0) & np.signbit(value)):
-            return Apply(function="to_float", args=(Num(value=0),))
-    if not isinstance(expr, Apply):
-        return expr
-    return replace(expr, args=tuple(_without_minus_zero(analysis, one) for one in expr.args))
 
 
 def _stores_double_as_fp8(analysis: Analysis, position: int, node: Node) -> Changes:
@@ -426,7 +385,7 @@ ISSUES = (
                truth="accuracy", stage="llvm", title="remainder subtracts the truncated rounded quotient"),
     _rewritten("negation-by-subtraction", _negated, upstream=("triton#10270",), stage="front-end",
                title="-x of +0.0 is +0.0"),
-    _rewritten("constants-lose-the-sign-of-zero", _minus_zero, "pointwise/zero-sign-a375762658", stage="front-end",
+    _rewritten("constants-lose-the-sign-of-zero", minus_zero, "pointwise/zero-sign-a375762658", stage="front-end",
                title="the constant -0.0 becomes 0.0"),
     _rewritten("positions-in-another-type", _fold_of_positions, "reduction/value-3b15fe2222", "scan/value-f15051dbe5",
                title=_POSITIONS),

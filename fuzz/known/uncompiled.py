@@ -4,6 +4,7 @@ from collections.abc import Callable
 
 from msgspec.structs import replace
 
+from tridiff.fuzz.kinds.graphs.coverage import functions
 from tridiff.fuzz.known.graphs.nodes import below, of_axes
 from tridiff.fuzz.known.issue import KnownIssue
 from tridiff.fuzz.known.rewriting import Changes, Form, has, without
@@ -11,7 +12,8 @@ from tridiff.fuzz.records import Case
 from tridiff.fuzz.records.corpus_entry import Stage, Truth
 from tridiff.kernels.codegen.constants import is_float
 from tridiff.kernels.codegen.domains import Analysis, expression, operands, with_expression
-from tridiff.kernels.codegen.graph import Apply, Cast, Constant, Expr, Node, Num, Pointwise, Reduce, Store, Sym
+from tridiff.kernels.codegen.graph import Apply, Cast, Constant, Expr, Index, Node, Num, Pointwise, Reduce, Store, Sym
+from tridiff.kernels.codegen.ranges import symbols
 from tridiff.oracles.dtypes import FP8
 
 HERE = (("inductor.programs_*", "inductor"),)
@@ -111,7 +113,17 @@ def _has_fp8(analysis: Analysis, position: int, node: Node) -> Changes:
     return {position: node} if constant else _converts_to_fp8(analysis, position, node)
 
 
+def _float_of_a_remainder(analysis: Analysis, position: int, node: Node) -> Changes:
+    """A float that is computed of a remainder of sizes."""
+    expr = node.expr if isinstance(node, Index) and is_float(node.dtype) else None
+    found = expr is not None and "python_mod" in functions(expr) and symbols(expr) & set(analysis.sizes)
+    return {position: node} if found else {}
+
+
 ISSUES = (
+    erring("float-of-a-remainder-of-sizes", has(_float_of_a_remainder), "memory/type-object--tensorrefer-73765502b7",
+           upstream=("pytorch#197716",), title="a float that is computed of a remainder of sizes does not compile",
+           errors=("type object 'TensorReferenceAnalysis' has no attribute 'python_mod'*",)),
     erring("index-of-an-extremum-as-a-float", has(_folds_an_index), "reduction/loop-carried-variable--t-9812ae584a",
            errors=tuple(f"Loop-carried variable * has initial type <*, int64> but is re-assigned to <*, {searched}>*"
                         for searched in ("fp32", "fp64")),

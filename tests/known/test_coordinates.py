@@ -119,6 +119,16 @@ def test_a_quotient_by_minus_infinity_is_a_product_with_a_minus_zero_that_is_los
         is_that_or_new(LOST, case)
 
 
+@pytest.mark.parametrize(("divisor", "known"), [("-7.0", True), ("7.0", False), ("-1.0", False)])
+def test_a_minus_zero_that_operations_on_constants_give_is_lost(divisor: str, known: bool) -> None:
+    """torch.compile computes 1 / -7, 1 / 7 and 1 / -1, and rounds them."""
+    quotient = Index(expr=apply("float_true_div", Real(value="1.0"), Real(value=divisor)), dtype="fp64")
+    case = of(quotient, op("round", 0), out="fp64")
+    assert LOST.match(case) is known
+    if known:
+        is_that_or_new(LOST, case)
+
+
 def test_bits_of_what_is_computed_of_a_size_do_not_compile() -> None:
     kind = "Cannot bitcast data-type of size N to data-type of size N"
     of_size = Index(expr=apply("python_mod", Sym(name="n0"), num(97)), dtype="i32")

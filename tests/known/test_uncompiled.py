@@ -12,7 +12,7 @@ from tests.unit.graphs.graphs import X, apply, at, cast, constant, load, matrix,
 from tridiff.fuzz.known import Attribution
 from tridiff.fuzz.known.uncompiled import ISSUES
 from tridiff.fuzz.records import Verdict
-from tridiff.kernels.codegen.graph import Apply, Graph, Index, Node, Reduce
+from tridiff.kernels.codegen.graph import Apply, Graph, Index, Node, Real, Reduce, Sym
 
 
 def test_an_index_of_an_extremum_is_known_where_it_is_folded_again() -> None:
@@ -105,3 +105,13 @@ def test_coordinates_that_an_operation_cuts_at_0_are_known_and_elements_are_not(
                        out0="i64", **{} if known else {"in0": "i64"})
         found = told(compiled(graph, "indexing"), "vr must not be None for symbol q0", relatives_fail=False)
         assert found == (("ranges-lost-in-simplify",) if known else ())
+
+
+@pytest.mark.parametrize(("function", "name", "known"), [
+    ("python_mod", "n0", True), ("floordiv", "n0", False), ("python_mod", "x0", False)])
+def test_a_float_of_a_remainder_of_sizes_does_not_compile(function: str, name: str, known: bool) -> None:
+    expr = apply("float_true_div", apply("to_float", apply(function, Sym(name=name), num(3))), Real(value="2.0"))
+    graph = vector(Index(expr=expr, dtype="fp64"), store("out0", X, 0), out0="fp64")
+    error = "type object 'TensorReferenceAnalysis' has no attribute 'python_mod'"
+    assert told(compiled(graph, "memory"), error) == (("float-of-a-remainder-of-sizes",) if known else ())
+    assert told(compiled(graph, "memory"), error.replace("python_mod", "floordiv")) == ()
