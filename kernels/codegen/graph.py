@@ -17,7 +17,8 @@ What holds for a legal graph beyond the types (`tridiff.kernels.codegen.legality
 
 from __future__ import annotations
 
-from typing import Annotated, Literal
+import re
+from typing import TYPE_CHECKING, Annotated, Literal, get_args
 
 import msgspec
 from msgspec import Meta
@@ -25,6 +26,7 @@ from msgspec import Meta
 MAX_NODES = 96
 MAX_DEPTH = 12
 """Nesting of an index expression."""
+MAX_ARGS = 8
 
 Name = Annotated[str, Meta(pattern=r"^[a-z][a-z0-9_]{0,31}\Z")]
 DType = Annotated[str, Meta(pattern=r"^[a-z0-9]{2,8}\Z")]
@@ -79,10 +81,97 @@ class Apply(msgspec.Struct, frozen=True, forbid_unknown_fields=True, tag="apply"
     (x, d, m): (x // d) % m for x >= 0."""
 
     function: Function
-    args: Annotated[tuple[Sym | Num | Real | Apply, ...], Meta(min_length=1, max_length=8)]
+    args: Annotated[tuple[Sym | Num | Real | Apply, ...], Meta(min_length=1, max_length=MAX_ARGS)]
 
 
+Leaf = Sym | Num | Real
 Expr = Sym | Num | Real | Apply
+
+_TOKEN = re.compile(r"\s*(?:(?P<sym>[a-z]\w*)(?P<call>\()?|(?P<num>-?[0-9]{1,20})|'(?P<real>[^']*)'|(?P<end>[,)]))")
+_DEEPEST = 64
+_FUNCTIONS = frozenset(get_args(Function))
+
+
+def written(expr: Expr) -> str:
+    """The text of an expression in files: `add(mul(x0, 63), r)`, reals in quotes."""
+    match expr:
+        case Sym(name=name):
+            return name
+        case Num(value=value):
+            return str(value)
+        case Real(value=text):
+            return f"'{text}'"
+        case Apply(function=function, args=args):
+            return f"{function}({', '.join(map(written, args))})"
+
+
+def _leaf(token: re.Match[str]) -> Leaf:
+    kind = next(kind for kind in ("sym", "num", "real") if token[kind] is not None)
+    fields: dict[str, object] = {"name": token[kind]} if kind == "sym" else {
+        "value": int(token[kind]) if kind == "num" else token[kind]}
+    return msgspec.convert({"type": kind, **fields}, type=Leaf)  # type: ignore[arg-type]
+
+
+def read(text: str) -> Expr:
+    """The expression of a text as `written` gives it. Raises ValueError for any other."""
+    open_calls: list[tuple[str, list[Expr]]] = []
+    place = 0
+    done: Expr | None = None
+    while place < len(text):
+        token = _TOKEN.match(text, place)
+        if token is None:
+            raise ValueError(f"no index expression at character {place} of {text[:80]!r}")
+        place = token.end()
+        if token["call"]:
+            open_calls.append((token["sym"], []))
+            if len(open_calls) > _DEEPEST:
+                raise ValueError("an index expression is nested too deeply")
+            continue
+        if token["end"]:
+            if done is None or not open_calls:
+                raise ValueError(f"{token['end']} after nothing in {text[:80]!r}")
+            open_calls[-1][1].append(done)
+            done = None
+            if token["end"] == ",":
+                continue
+            function, args = open_calls.pop()
+            if function not in _FUNCTIONS or len(args) > MAX_ARGS:
+                raise ValueError(f"{function} of {len(args)} arguments is no index expression")
+            done = Apply(function=function, args=tuple(args))  # type: ignore[arg-type]
+            continue
+        if done is not None:
+            raise ValueError(f"two expressions in {text[:80]!r}")
+        done = _leaf(token)
+    if done is None or open_calls:
+        raise ValueError(f"{text[:80]!r} is no whole index expression")
+    return done
+
+
+if TYPE_CHECKING:
+    Written = Expr
+else:  # Files have an expression as text.
+    Written = Expr | str
+
+
+class _Indexing(_Record, frozen=True):
+    """A node with an expression."""
+
+    def __post_init__(self) -> None:
+        for name in ("expr", "index"):
+            if isinstance(text := getattr(self, name, None), str):
+                msgspec.structs.force_setattr(self, name, read(text))
+
+    def in_files(self) -> dict[str, object]:
+        """The expression as text, where it is read back as the same: not one with a quote in a real."""
+        found = {name: written(expr) for name in ("expr", "index") if (expr := getattr(self, name, None)) is not None}
+        return {name: text for name, text in found.items() if _read_back(text, getattr(self, name))}
+
+
+def _read_back(text: str, expr: Expr) -> bool:
+    try:
+        return read(text) == expr
+    except ValueError:
+        return False
 
 
 # -- nodes
@@ -95,20 +184,20 @@ class Constant(_Record, kw_only=True, tag="constant"):
     dtype: DType
 
 
-class Index(_Record, kw_only=True, tag="index"):
+class Index(_Indexing, kw_only=True, tag="index"):
     """The value of an index expression at the point, as `dtype` (i32 or i64, i1 for conditions, fp64 for reals)."""
 
-    expr: Expr
+    expr: Written
     dtype: DType = "i64"
 
 
-class Load(_Record, kw_only=True, tag="load"):
+class Load(_Indexing, kw_only=True, tag="load"):
     """buffer[index]. mask: an i1 value; where it is false nothing is read and the result is `other`. Without a mask
     every point reads. checked: the index holds an indirect part, which is wrapped once if negative and then
     asserted to be within 0 <= index < length on active lanes."""
 
     buffer: Name
-    index: Expr
+    index: Written
     mask: Value | None = None
     other: Text = "0"
     checked: bool = False
@@ -203,11 +292,11 @@ class Part(_Record, kw_only=True, tag="part"):
     item: Annotated[int, Meta(ge=0, le=2)]
 
 
-class Store(_Record, kw_only=True, tag="store"):
+class Store(_Indexing, kw_only=True, tag="store"):
     """buffer[index] = value, converted to the buffer's dtype. atomic_add adds instead, and may collide."""
 
     buffer: Name
-    index: Expr
+    index: Written
     value: Value
     mode: Literal["set", "atomic_add"] = "set"
 
