@@ -26,7 +26,8 @@ def test_a_real_that_a_quote_would_end_stays_as_it_is() -> None:
 
 
 @pytest.mark.parametrize("text", [
-    "", "add(", "add()", "add(x0,)", "add(x0))", "x0 x0", "x0,", "pow(x0)", "Add(x0)", "add(x0) ;", "9" * 20, "9" * 5000,
+    "", "add(", "add()", "add(x0,)", "add(x0))", "x0 x0", "x0,", "pow(x0)", "Add(x0)", "add(x0) ;", "9" * 20,
+    "9" * 5000,
     "min(0" + ", 1" * 8 + ")", "neg(" * 65 + "x0" + ")" * 65, "''" + "'", "x" * 40])
 def test_what_is_no_expression_is_refused_in_one_line(text: str) -> None:
     with pytest.raises(ValueError):
