@@ -468,5 +468,10 @@ r = tl.atomic_add(x_ptr + at, tl.arange(0, 128, OTHER))
 tl.store(x_ptr + at, tl.arange(0, 128))
 tl.store(x_ptr + at, tl.arange(0, 128, OTHER))
 tl.store(x_ptr + at, x, mask=tl.arange(0, 128, OTHER) > 3)
+tl.store(x_ptr + at, x, mask=True)
+tl.store(x_ptr + at, x, mask=n > 3)
+tl.store(x_ptr + at, 3, mask=x > 3)
+tl.store(x_ptr, n, mask=True)
+r = tl.load(x_ptr + at, mask=n > 3, other=2)
 """,
 }

@@ -43,9 +43,10 @@ class Tally:
 
 
 class Storm:
-    """One campaign under kills."""
+    """One campaign under kills. cases: that it runs."""
 
-    def __init__(self, work: Path, number: int, tally: Tally, chance: random.Random) -> None:
+    def __init__(self, work: Path, number: int, tally: Tally, chance: random.Random, *, cases: int = CASES) -> None:
+        self.cases = cases
         self.folder, self.name, self.tally, self.chance = work / f"c{number}", f"c{number}", tally, chance
         self.folder.mkdir(parents=True)
         (self.folder / "tmp").mkdir()
@@ -57,7 +58,7 @@ class Storm:
 
     def start(self, *, resume: bool) -> None:
         options = ["--resume"] if resume else [
-            "--seed", str(self.seed), "--max-cases", str(CASES), "--workers", "2", "--backend", "interpreter",
+            "--seed", str(self.seed), "--max-cases", str(self.cases), "--workers", "2", "--backend", "interpreter",
             "--target", "triton.*", "--subject", "own", "--hang-limit", "5s"]
         command = [sys.executable, str(ROOT / "tests" / "support" / "impatient.py"), "fuzz", "--id", self.name,
                    "--json", "--state", "state", "--corpus", "corpus", "--reports", "reports", *options]

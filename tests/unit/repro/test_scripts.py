@@ -410,6 +410,7 @@ def test_what_cannot_be_run_here_is_given_in_its_faithful_form(monkeypatch: pyte
     assert (made.text, made.answer, made.faithful) == ("long", "none", True)
 
 
+@pytest.mark.own_zygote
 def test_the_child_is_asked_again_without_the_compiler(monkeypatch: pytest.MonkeyPatch) -> None:
     """An abort of the compiler's front end must not cost the script."""
     asked: list[Request] = []
