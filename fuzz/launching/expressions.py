@@ -191,8 +191,8 @@ EXPRESSIONS: dict[str, str] = {
     "options of older chips":
         "compiler.make_backend(GPUTarget('cuda', 80, 32)).parse_options({'num_stages': 4, 'debug': True})",
     "what each chip takes":
-        "[(one.arch, one.supported_fp8_dtypes, one.deprecated_fp8_dot_operand_dtypes) for one in (compiler.make_backend("
-        "GPUTarget('cuda', chip, 32)).parse_options({}) for chip in (75, 86, 89, 120))]",
+        "[(one.arch, one.supported_fp8_dtypes, one.deprecated_fp8_dot_operand_dtypes) for one in ("
+        "compiler.make_backend(GPUTarget('cuda', chip, 32)).parse_options({}) for chip in (75, 86, 89, 120))]",
     "options of newer chips":
         "compiler.make_backend(GPUTarget('cuda', 100, 32)).parse_options({'enable_fp_fusion': False})",
     "options themselves":

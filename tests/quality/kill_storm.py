@@ -229,15 +229,15 @@ class Storm:
             if recorded.get(place, ("", "", ""))[1:] != (digest, verdict):
                 self.problem(f"{place}: {(digest, verdict)} became {recorded.get(place)}")
         drawn = [row for row in recorded.values() if row[0] == "fuzz"]
-        if len(drawn) != CASES:
-            self.problem(f"{len(drawn)} of {CASES} cases")
+        if len(drawn) != self.cases:
+            self.problem(f"{len(drawn)} of {self.cases} cases")
         for shard in {shard for shard, _ in recorded}:
             numbers = sorted(number for name, number in recorded if name == shard)
             if numbers != list(range(1, len(numbers) + 1)):
                 self.problem(f"{shard}: gaps in its numbers")
         lines = (self.folder / "out").read_text().strip().splitlines()
         told = json.loads(lines[-1]) if lines else {}
-        if status != 0 or told.get("executed") != CASES or told.get("errors") or told.get("new_findings"):
+        if status != 0 or told.get("executed") != self.cases or told.get("errors") or told.get("new_findings"):
             what = {name: told.get(name) for name in ("executed", "errors", "new_finding_ids")}
             self.problem(f"ends with status {status}: {what} {(self.folder / 'err').read_text()[-300:]}")
         rest = list((self.folder / "tmp").glob("tridiff-*"))
