@@ -1,5 +1,6 @@
 """Which constants of a generated program are -0.0: those that are written so, and those that torch.compile computes."""
 
+from collections.abc import Mapping
 from math import copysign, prod
 from typing import Any
 
@@ -7,6 +8,8 @@ import numpy as np
 import numpy.typing as npt
 from msgspec.structs import replace
 
+from tridiff.fuzz.known.graphs.nodes import below
+from tridiff.fuzz.known.graphs.only_values import held
 from tridiff.fuzz.known.rewriting import Changes
 from tridiff.kernels.codegen import points
 from tridiff.kernels.codegen.constants import is_float
@@ -26,6 +29,8 @@ from tridiff.kernels.codegen.graph import (
 from tridiff.kernels.codegen.ranges import symbols
 from tridiff.oracles.by_numpy.pointwise import evaluate
 from tridiff.oracles.errors import OracleError
+
+Numbers = npt.NDArray[Any]
 
 _MOST_POINTS = 1 << 12
 """Points at which it is looked whether an expression is -0.0 everywhere."""
@@ -70,30 +75,33 @@ def _without_minus_zero(analysis: Analysis, expr: Expr) -> Expr:
     return replace(expr, args=tuple(_without_minus_zero(analysis, one) for one in expr.args))
 
 
-def _all_minus_zero(values: npt.NDArray[Any]) -> bool:
+def _all_minus_zero(values: Numbers) -> bool:
     return bool(np.all((values == 0) & np.signbit(values)))
 
 
-def _number(analysis: Analysis, position: int) -> npt.NDArray[Any] | None:
-    """The number that a float is whatever is loaded and wherever, as an array of one element (a half as fp32); None if
-    it is none."""
-    node = analysis.graph.nodes[position]
+def _number(analysis: Analysis, position: int) -> Numbers | None:
+    """The number that a float is because nothing but constants comes into it, as an array of one element (a half as
+    fp32); None if it is none."""
+    known: dict[int, Numbers | None] = {}
+    for place in sorted(below(analysis, [position], into_loads=False)):
+        known[place] = _of(analysis, place, known)
+    return known[position]
+
+
+def _of(analysis: Analysis, place: int, known: Mapping[int, Numbers | None]) -> Numbers | None:
+    node = analysis.graph.nodes[place]
     if isinstance(node, Constant):
         return np.array([real_number(node.value)]) if is_float(node.dtype) else None
     if isinstance(node, Index):
-        known = is_float(node.dtype) and not symbols(node.expr) and analysis.facts.of(node.expr).kind == "real"
-        return np.atleast_1d(points.evaluate(node.expr, {})) if known else None
+        real = is_float(node.dtype) and not symbols(node.expr) and analysis.facts.of(node.expr).kind == "real"
+        return np.atleast_1d(points.evaluate(node.expr, {})) if real else None
     if not isinstance(node, Pointwise):
         return None
-    args = [value for k in node.args if (value := _number(analysis, k)) is not None]
+    args = [value for k in node.args if (value := known[k]) is not None]
     if len(args) < len(node.args):
         return None
     try:
         with np.errstate(all="ignore"):
-            return evaluate(node.op, *(one.astype(_held(analysis.dtype(position))) for one in args)).reshape(-1)
+            return evaluate(node.op, *(one.astype(held(analysis.dtype(place))) for one in args)).reshape(-1)
     except (OracleError, TypeError, ValueError):
         return None
-
-
-def _held(dtype: str) -> type[np.floating[Any]]:
-    return np.float64 if dtype == "fp64" else np.float32

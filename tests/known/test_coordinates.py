@@ -129,6 +129,11 @@ def test_a_minus_zero_that_operations_on_constants_give_is_lost(divisor: str, kn
         is_that_or_new(LOST, case)
 
 
+def test_a_constant_that_is_used_twice_by_each_of_many_operations_is_computed_once() -> None:
+    twice = [op("mul", place, place) for place in range(60)]
+    assert not LOST.match(of(constant("1.0", "fp32"), *twice, out="fp32"))
+
+
 def test_bits_of_what_is_computed_of_a_size_do_not_compile() -> None:
     kind = "Cannot bitcast data-type of size N to data-type of size N"
     of_size = Index(expr=apply("python_mod", Sym(name="n0"), num(97)), dtype="i32")

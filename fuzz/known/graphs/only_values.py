@@ -60,11 +60,11 @@ def _of(analysis: Analysis, place: int, known: dict[int, Array | None]) -> Array
             return _constant(node.value, node.dtype)
         case Index():
             bounds = analysis.facts.of(node.expr).range
-            return None if bounds is None or bounds[0] != bounds[1] else np.array(bounds[:1]).astype(_held(node.dtype))
+            return None if bounds is None or bounds[0] != bounds[1] else np.array(bounds[:1]).astype(held(node.dtype))
         case Cast(bitcast=False) if found and (is_float(node.dtype) or found[0].dtype.kind != "f"):
-            return found[0].astype(_held(node.dtype))
+            return found[0].astype(held(node.dtype))
         case Cast() if found and not is_float(node.dtype) and found[0].dtype.kind in "iu":
-            return found[0].view(_held(node.dtype))
+            return found[0].view(held(node.dtype))
         case Masked():
             value, other, mask = known[node.arg], _constant(node.other, analysis.dtype(place)), known[node.mask]
             if mask is not None:
@@ -100,7 +100,7 @@ def _computed(analysis: Analysis, node: Pointwise, known: dict[int, Array | None
     except (OracleError, TypeError, ValueError):
         return None
     one = _same(made.reshape(-1))
-    return None if one is None else one.astype(_held(analysis.dtype(nodes.index(node))))
+    return None if one is None else one.astype(held(analysis.dtype(nodes.index(node))))
 
 
 def _same(values: Array) -> Array | None:
@@ -110,15 +110,16 @@ def _same(values: Array) -> Array | None:
     return values[:1] if len({one.tobytes() for one in values}) == 1 else None
 
 
-def _held(dtype: str) -> np.dtype[Any]:
+def held(dtype: str) -> np.dtype[Any]:
+    """What numbers of a dtype are computed in here: halves are fp32."""
     return np.dtype(np.float64 if dtype == "fp64" else np.float32) if is_float(dtype) else np.dtype(numpy_dtype(dtype))
 
 
 def _constant(value: str, dtype: str) -> Array:
-    return np.array([parse(value, dtype)], _held(dtype))
+    return np.array([parse(value, dtype)], held(dtype))
 
 
 def _probes(dtype: str) -> Array:
     low, high = (0, 0) if is_float(dtype) else integer_limits(dtype)
     return np.array(_FLOATS if is_float(dtype) else [low, *(k for k in (-1, 0, 1, 2, 5) if low < k < high), high],
-                    _held(dtype))
+                    held(dtype))
