@@ -5,6 +5,7 @@ LLVM knows more than Triton, and not all that is found here: `x // x` is 1 to it
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from typing import Any
 
 import numpy as np
@@ -40,15 +41,22 @@ def only_value(analysis: Analysis, position: int) -> Array | None:
 def folded_early(analysis: Analysis, position: int) -> bool:
     """Whether Triton itself makes a constant of a value, and of what becomes of it: of constants, of an integer against
     itself, of one that is multiplied by 0 or loses or gets all of its bits."""
-    node = analysis.graph.nodes[position]
+    known: dict[int, bool] = {}
+    for place in sorted(below(analysis, [position], into_loads=False)):
+        known[place] = _early(analysis, place, known)
+    return known[position]
+
+
+def _early(analysis: Analysis, place: int, known: Mapping[int, bool]) -> bool:
+    node = analysis.graph.nodes[place]
     if isinstance(node, Constant | Index):
-        return only_value(analysis, position) is not None
+        return only_value(analysis, place) is not None
     if isinstance(node, Pointwise) and not is_float(analysis.dtype(node.args[0])):
         args = [analysis.graph.nodes[k] for k in node.args]
         texts = {one.value for one in args if isinstance(one, Constant)}
         if (node.op in _AGAINST_ITSELF and args[0] == args[1]) or _ABSORBING.get(node.op) in texts:
             return True
-    return isinstance(node, Cast | Masked | Pointwise) and all(folded_early(analysis, k) for k in operands(node))
+    return isinstance(node, Cast | Masked | Pointwise) and all(known[k] for k in operands(node))
 
 
 def _of(analysis: Analysis, place: int, known: dict[int, Array | None]) -> Array | None:
