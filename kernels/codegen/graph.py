@@ -84,11 +84,11 @@ class Apply(msgspec.Struct, frozen=True, forbid_unknown_fields=True, tag="apply"
     args: Annotated[tuple[Sym | Num | Real | Apply, ...], Meta(min_length=1, max_length=MAX_ARGS)]
 
 
-Leaf = Sym | Num | Real
 Expr = Sym | Num | Real | Apply
 
 _TOKEN = re.compile(r"\s*(?:(?P<sym>[a-z]\w*)(?P<call>\()?|(?P<num>-?[0-9]{1,20})|'(?P<real>[^']*)'|(?P<end>[,)]))")
 _DEEPEST = 64
+"""Calls within each other in a text, several times what a legal program has; what is deeper may end Python's stack."""
 _FUNCTIONS = frozenset(get_args(Function))
 
 
@@ -105,11 +105,13 @@ def written(expr: Expr) -> str:
             return f"{function}({', '.join(map(written, args))})"
 
 
-def _leaf(token: re.Match[str]) -> Leaf:
-    kind = next(kind for kind in ("sym", "num", "real") if token[kind] is not None)
-    fields: dict[str, object] = {"name": token[kind]} if kind == "sym" else {
-        "value": int(token[kind]) if kind == "num" else token[kind]}
-    return msgspec.convert({"type": kind, **fields}, type=Leaf)  # type: ignore[arg-type]
+def _leaf(token: re.Match[str]) -> Expr:
+    """A name, a number or a real, within what is allowed of each."""
+    if token["sym"] is not None:
+        return msgspec.convert({"name": token["sym"]}, Sym)
+    if token["num"] is not None:
+        return msgspec.convert({"value": int(token["num"])}, Num)
+    return msgspec.convert({"value": token["real"]}, Real)
 
 
 def read(text: str) -> Expr:

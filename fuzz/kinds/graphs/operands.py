@@ -58,6 +58,10 @@ class Operands:
                 return found
         if self.draft.buffers_left > 0 and self.chance.below(4):
             return self.load(dtype)
+        return self.new_constant(dtype)
+
+    def new_constant(self, dtype: str) -> Entry:
+        """Some constant of this dtype, for one use."""
         return self.draft.constant(self.constant_text(dtype), dtype)
 
     def constant_text(self, dtype: str) -> str:
@@ -73,9 +77,7 @@ class Operands:
 
     def constant(self) -> Entry:
         """A constant that any node may use."""
-        dtype = self.dtype()
-        text = self.constant_text(dtype)
-        found = self.draft.constant(text, dtype)
+        found = self.new_constant(self.dtype())
         self.draft.entries[found.position] = found
         return found
 

@@ -63,10 +63,7 @@ class SmallForms:
         which = self.chance.below(4)
         if which == 3:
             return self.operands.of_dtype(value.dtype, other_than=value)
-        return value if which == 2 else self._constant(value.dtype)
-
-    def _constant(self, dtype: str) -> Entry:
-        return self.draft.constant(self.operands.constant_text(dtype), dtype)
+        return value if which == 2 else self.operands.new_constant(value.dtype)
 
     def _compare(self, value: Entry) -> Entry:
         return self.draft.operation(self.chance.of(COMPARISONS), value, self._beside(value))
@@ -85,7 +82,8 @@ class SmallForms:
             dtype = "fp32"
         if self.chance.below(2):
             return self.arithmetic.cast_to(truth, dtype)
-        return self.draft.operation("where", truth, self._constant(dtype), self._constant(dtype))
+        one, other = self.operands.new_constant(dtype), self.operands.new_constant(dtype)
+        return self.draft.operation("where", truth, one, other)
 
     def _cast(self, value: Entry) -> Entry:
         return self.arithmetic.cast_to(value, self.chance.of(
