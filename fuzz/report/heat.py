@@ -44,16 +44,14 @@ def coverage_map(ledger: Ledger, changed: Changes | None) -> HeatMap:
     """Targets by kinds of cells; kinds of which most were reached come first."""
     gained = changed.gained if changed else frozenset()
     lost = changed.lost if changed else frozenset()
-    reached: dict[tuple[str, str], dict[str, int]] = {}
-    for backend, target, cell, _ in _cells(ledger):
-        row = reached.setdefault((target, backend), {})
-        row[sort(cell)] = row.get(sort(cell), 0) + 1
+    reached, more, fewer = (_counts(places) for places in ((one[:3] for one in _cells(ledger)), gained, lost))
     columns = _columns(reached.values())
     several = len({backend for _, backend in reached}) > 1
     rows = []
     for (target, backend), row in sorted(reached.items()):
-        fields = [Heat(number=_number(row, column, columns), gained=_count(gained, backend, target, column, columns),
-                       lost=_count(lost, backend, target, column, columns)) for column in columns]
+        fields = [Heat(number=_number(row, column, columns),
+                       gained=_number(more.get((target, backend), {}), column, columns),
+                       lost=_number(fewer.get((target, backend), {}), column, columns)) for column in columns]
         rows.append((f"{target} on {backend}" if several else target, tuple(fields)))
     note = ("" if changed is not None else "No earlier campaign under this Triton version is in the history: nothing "
             "to compare with.")
@@ -101,12 +99,14 @@ def _number(row: dict[str, int], column: str, columns: Lines) -> int:
     return sum(number for name, number in row.items() if name not in columns[:-1])
 
 
-def _count(places: frozenset[Place], backend: str, target: str, column: str, columns: Lines) -> int:
-    row: dict[str, int] = {}
-    for one in places:
-        if one[:2] == (backend, target):
-            row[sort(one[2])] = row.get(sort(one[2]), 0) + 1
-    return _number(row, column, columns)
+def _counts(places: Iterable[Place]) -> dict[tuple[str, str], dict[str, int]]:
+    """How many cells of each kind, by target and backend. Every cell is looked at once: a night has 100,000."""
+    counts: dict[tuple[str, str], dict[str, int]] = {}
+    for backend, target, cell in places:
+        row = counts.setdefault((target, backend), {})
+        kind = sort(cell)
+        row[kind] = row.get(kind, 0) + 1
+    return counts
 
 
 def _named(places: frozenset[Place]) -> Lines:

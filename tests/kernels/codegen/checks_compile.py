@@ -1,12 +1,13 @@
 """Ahead-of-time compilation of generated kernels for sm_90."""
 
+import re
 from typing import Any
 
 import triton
 from triton.compiler import ASTSource
 
 from tests.kernels.codegen.catalogue import PROGRAMS, folds, in_place, pointwise, scans, sorting, split_scan, transposed
-from tests.kernels.codegen.nodes import asm, buffer, constant, load, op, out, store, tiles
+from tests.kernels.codegen.nodes import X, apply, asm, buffer, constant, load, op, out, store, tiles, value_of
 from tests.kernels.driver_runs import SM_90
 from tests.kernels.errors import error_of
 from tridiff.kernels import generated
@@ -45,6 +46,14 @@ def check_every_program_under_its_first_schedule() -> None:
         graph = make().graph
         if name != "sorting":
             assert "ret;" in ptx(graph, graph.schedules[0]), name
+
+
+def check_the_product_of_a_decimal_rounding_is_rounded() -> None:
+    """Contracted with what follows, 1.05 * 10 is a little more than 10.5 and no tie: 1.0 instead of 1.1."""
+    graph = Graph(outer=(5,), buffers=(out("out0", "fp64", 5),), nodes=(
+        value_of(apply("round_decimal", apply("to_float", X), 1), "fp64"), store("out0", 0)))
+    text = ptx(graph, tiles(8))
+    assert "mul.rn.f64" in text and not re.search(r"mul\.f64\s[^;]*0d4024000000000000", text)
 
 
 def check_looped_split_and_cooperative_schedules() -> None:
