@@ -136,13 +136,15 @@ class Attribution:
         possible = [one for one in possible if one.relative and one.relative(case) is not None]
         if not possible:
             return (), []
-        if not self._passes(case, possible, depth, values):
-            return (), possible
+        rid_of_all = self._passes(case, possible, depth, values)
         if len(possible) > 1:
+            # Alone also where the relative without all of them fails: what one change makes right, several may break.
             alone = self._likeliest(
                 one.name for one in possible if self._passes(case, [one], _NO_DEEPER, values))
             if alone:
                 return (alone,), []
+        if not rid_of_all:
+            return (), possible
         needed = possible
         # Those that do not fail on this build first: they are the last to be needed.
         for one in sorted(possible, key=self._likely) if len(possible) > 1 else ():

@@ -253,6 +253,19 @@ def test_of_issues_of_which_two_are_needed_the_third_is_not_told(monkeypatch: py
     assert attribution.issues(case, outcome(case)) == ("one", "three") and attribution.controls <= 8
 
 
+def test_an_issue_that_does_alone_is_told_though_the_relative_without_all_patterns_breaks(
+        monkeypatch: pytest.MonkeyPatch) -> None:
+    params = ("one", "two")
+    trials = tuple(changed(LOADED, name=name, match=lambda case, name=name: case.params.get(name) == 1,
+                           relative=lambda case, name=name: replace(case, params={**case.params, name: 0}))
+                   for name in params)
+    monkeypatch.setattr(attribute, "issues_of", lambda case, subject: tuple(one for one in trials if one.match(case)))
+    case = replace(ramp(), params={**ramp().params, **dict.fromkeys(params, 1)})
+    breaks = Attribution(lambda case: outcome(case, failed=case.params["one"] == 1 or case.params["two"] == 0))
+    assert breaks.issues(case, outcome(case)) == ("one",)
+    assert Attribution(outcome).issues(case, outcome(case)) == (), "wrong whatever is taken away"
+
+
 def test_what_belongs_to_others_in_every_relative_makes_no_issue_needed_that_does_not_fail_here(
         monkeypatch: pytest.MonkeyPatch) -> None:
     params = ("fails", "does-not")
