@@ -10,6 +10,7 @@ from tridiff.fuzz.campaign.replay import misfit
 from tridiff.fuzz.corpus.cause import same_finding
 from tridiff.fuzz.corpus.expected import with_verdict
 from tridiff.fuzz.errors import TridiffError
+from tridiff.fuzz.known import Attribution
 from tridiff.fuzz.records import Case, CorpusEntry, Environment, Evidence, Expectation, Outcome, Signature, Verdict
 from tridiff.fuzz.registry import find
 from tridiff.fuzz.repro.script import default_backend
@@ -51,7 +52,8 @@ def smaller(
     entry: CorpusEntry, *, subject: str = "", backend: str = "", seconds: float = 300.0, max_runs: int = 2000,
     hang_limit: float = 10.0, device: int = 0, start: Callable[[PoolOptions], Pool] = Pool,
 ) -> Smaller:
-    """The simplest case with the entry's finding that single steps reach within the budget.
+    """The simplest case with the entry's finding that single steps reach within the budget. Where a known issue accounts
+    for the finding, it accounts for all that is wrong of the smaller case as well.
 
     subject: default the entry's own. backend: default where it was found. seconds, max_runs: the budget. hang_limit:
     seconds of a launch. device: number of the GPU. Raises TridiffError where the finding does not show here, or does
@@ -81,9 +83,17 @@ def shrink(entry: CorpusEntry, pool: CaseRunner, *, subject: str, backend: str, 
                            fix=_advice(first.signature, entry.signature))
     endless = first.verdict is Verdict.HANG and first.signature.kind == "compile"
     limit = HANG_LIMITS * hang_limit if endless else None
+    attribution = Attribution(lambda case: pool.execute(case, subject, backend=backend))
+    known = entry.cause if entry.cause in attribution.issues(entry.case, first) else ""
+
+    def run(case: Case) -> Outcome:
+        outcome = pool.execute(case, subject, backend=backend, compile_limit=limit)
+        if known and outcome.signature == first.signature and known not in attribution.issues(case, outcome):
+            raise TridiffError(f"it is not {known} that is left", fix="propose another case")
+        return outcome
+
     found = minimise(
-        entry.case, first, target=find(entry.case.target), max_runs=max_runs, seconds=seconds,
-        run=lambda case: pool.execute(case, subject, backend=backend, compile_limit=limit),
+        entry.case, first, target=find(entry.case.target), max_runs=max_runs, seconds=seconds, run=run,
         inputs=lambda case: pool.inputs(case, subject))
     changed = found.case != entry.case
     if not changed:

@@ -5,15 +5,17 @@ from msgspec.structs import replace
 
 from tests.unit.corpus.entries import division_case, entry, expect
 from tridiff.fuzz.errors import TridiffError
+from tridiff.fuzz.known import KnownIssue, attribute
 from tridiff.fuzz.records import Case, Environment, Evidence, Explicit, Outcome, Signature, Verdict
 from tridiff.fuzz.repro.smaller import shrink
 
 
 class Runner:
-    """Fails for every case that has a value of -7; `kind` of its failures."""
+    """Fails for every case that has a value of -7; `kind` of its failures. An issue predicts what is wrong of those that
+    have a value of 9 as well."""
 
-    def __init__(self, kind: str) -> None:
-        self.kind = kind
+    def __init__(self, kind: str, *, issue: str = "") -> None:
+        self.kind, self.issue = kind, issue
         self.environment = Environment(backend="interpreter", triton="3.9.0", torch="2.13.0")
 
     def execute(self, case: Case, subject: str, **options: object) -> Outcome:
@@ -22,7 +24,8 @@ class Runner:
         failed = "-7" in values
         signature = replace(entry().signature, subject=subject, kind=self.kind) if failed else None
         return Outcome(case_digest=case.digest, target=case.target, subject=subject, backend="interpreter",
-                       verdict=Verdict.DISAGREE if failed else Verdict.AGREE, reason="x", signature=signature)
+                       verdict=Verdict.DISAGREE if failed else Verdict.AGREE, reason="x", signature=signature,
+                       explained_by=(self.issue,) if failed and self.issue and "9" in values else ())
 
     def inputs(self, case: Case, subject: str = "own") -> Evidence:
         return Evidence()
@@ -43,6 +46,17 @@ def test_a_case_of_many_elements_becomes_one_of_the_element_that_fails() -> None
     assert made.entry.id == one.id and made.entry.signature == signature
     assert [(row.triton, row.backend) for row in made.entry.expected] == [("3.9.0", "interpreter")]
     assert [(row.triton, row.backend) for row in made.left_out] == [("3.6.0", "cuda")]
+
+
+def test_what_a_known_issue_predicts_of_a_case_it_predicts_of_the_smaller_one(monkeypatch: pytest.MonkeyPatch) -> None:
+    one, signature = _saved("1", "5", "-7", "3", "9", "8")
+    issue = KnownIssue(name="trial", title="wrong beside a 9", stage="ttgir", truth="defect", entries=(),
+                       where=((one.case.target, signature.subject),), match=lambda case: True, explains="x:y")
+    monkeypatch.setattr(attribute, "issues_of", lambda case, subject: (issue,))
+    made = shrink(replace(one, cause="trial"), Runner(signature.kind, issue="trial"), subject=signature.subject,
+                  backend="interpreter", seconds=30, max_runs=500, hang_limit=1)
+    values = [value for spec in made.entry.case.arrays if spec.content for value in spec.content.base.values]
+    assert made.changed and {"-7", "9"} <= set(values) and len(values) <= 4
 
 
 def test_what_does_not_fail_or_fails_otherwise_is_not_shrunk() -> None:
