@@ -1,4 +1,4 @@
-"""Faults planted in the text of calls that go through pointers: what a compiler that is wrong might make of it."""
+"""Faults planted in the text of calls that read and write memory: what a compiler that is wrong might make of it."""
 
 import re
 
@@ -34,10 +34,16 @@ def _unmasked(text: str) -> str:
     return re.sub(r", mask=mask(, other=[^()]*(\([^()]*\)[^()]*)*)?(?=\))", "", text)
 
 
+def _read_once(text: str) -> str:
+    """The second read of a place taken for the first."""
+    return re.sub(r"^b = tl\.load\(.*\)$", "b = a", text, flags=re.MULTILINE)
+
+
 FAULTS = {"steps_behind_the_cast": _behind_the_cast, "steps_before_the_cast": _before_the_cast,
-          "truths_as_bytes": _as_bytes, "forgotten_mask": _unmasked}
+          "truths_as_bytes": _as_bytes, "forgotten_mask": _unmasked,
+          "read_once": _read_once}
 """Each changes the text of calls that have a place for it."""
-ROWS = ("pointer.cast", "pointer.cast.store", "pointer.truth", "pointer.truth.store")
+ROWS = ("pointer.cast", "pointer.cast.store", "pointer.truth", "pointer.truth.store", "memory.reread")
 
 
 def spoiled(row: str, text: str, fault: str) -> str:

@@ -4,7 +4,7 @@ from typing import Any
 
 from tridiff.fuzz.language.choices import EVERY, INTEGERS, NUMBERS, Choices
 from tridiff.fuzz.language.row import Library, Row
-from tridiff.fuzz.language.rows import atomics, pointers, truths
+from tridiff.fuzz.language.rows import atomics, pointers, rereads, truths
 from tridiff.fuzz.language.rows.atomics import place
 from tridiff.kernels.language.call import Call, Operand, Result
 from tridiff.kernels.language.emit import index
@@ -177,4 +177,5 @@ def _store() -> Row:
         rules=lambda call: (BIT,))
 
 
-ROWS = (_load(), _store(), _pointer_arithmetic(), _block_pointer(), *atomics.ROWS, *pointers.ROWS, *truths.ROWS)
+ROWS = (_load(), _store(), _pointer_arithmetic(), _block_pointer(), *atomics.ROWS, *pointers.ROWS, *truths.ROWS,
+        *rereads.ROWS)
