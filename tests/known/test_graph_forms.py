@@ -220,6 +220,19 @@ def test_bits_of_a_loaded_half_are_too_where_it_is_used_as_a_number_as_well(
     assert named(graph) == ("bits of a half compared with 0" if known and same else "")
 
 
+@each("dtype, product, known", [
+    ("fp32", op("mul", 0, 1), True), ("fp64", op("mul", 0, 1), True), ("fp32", op("mul", 0, 0), False),
+    ("fp32", op("add", 0, 1), False), ("i32", op("mul", 0, 1), False), ("fp16", op("mul", 0, 1), False)])
+def test_the_absolute_value_of_a_product_of_two_floats_may_be_the_product(dtype: str, product: Node,
+                                                                          known: bool) -> None:
+    graph = vector(load("in0"), load("in1"), product, op("abs", 2), store("out0", X, 3), in0=dtype, in1=dtype,
+                   out0=dtype)
+    found = list(forms.ABS_OF_PRODUCT.found(graph))
+    assert [place for place, _, _ in found] == ([3] if known else [])
+    made = list(forms.ABS_OF_PRODUCT.defective(graph))
+    assert [one.nodes[3] for one in made] == ([op("maximum", 2, 2)] if known else [])
+
+
 @each("kind, asks, known", [
     ("fp64", Pointwise(op="frexp", args=(2,)), True), ("fp64", cast(2, "i64", bitcast=True), True),
     ("fp32", Pointwise(op="frexp", args=(2,)), False), ("fp64", cast(2, "i64"), False)])

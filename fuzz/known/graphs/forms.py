@@ -325,6 +325,22 @@ def _sign_of_absolute(analysis: Analysis, node: Pointwise) -> Result:
     return replace(node, op="bitwise_not") if asked else None
 
 
+def _abs_of_product(analysis: Analysis, node: Pointwise) -> Result:
+    """ptxas 12.8 to 13.4 takes two reads of one address for one value, whatever is written between them, and their
+    product for a square, of which it leaves out the absolute value. Descriptors and conversions of layouts read many
+    values at one address of shared memory. (`a * b < 0` is false to it as well; nobody has seen that in a program.)"""
+    product = analysis.graph.nodes[node.args[0]]
+    if not isinstance(product, Pointwise) or product.op != "mul" or analysis.dtype(node.args[0]) not in (
+            "fp32", "fp64") or len({analysis.graph.nodes[k] for k in product.args}) == 1:
+        return None
+    return {k: replace(product, op="truediv") for k in equal(analysis, product)}
+
+
+def _abs_left_out(analysis: Analysis, node: Pointwise) -> Iterator[Changes]:
+    """The product."""
+    yield _everywhere(analysis, node, Pointwise(op="maximum", args=node.args * 2))
+
+
 def _sign_of_negated(analysis: Analysis, node: Pointwise) -> Result:
     """ptxas 12.8 compares, shifts and widens the result of neg.s16 as a number of 32 bits: for -32768 it is 32768; a
     product that was not cut before is not cut then. An extremum of it may be taken for such a number as well."""
@@ -437,6 +453,7 @@ TRUTH_AS_FLOAT = Form(label="truth as bits of a float", kinds=(Cast,), rewritten
 BITS_AGAINST_ZERO = Form(label="bits of a half compared with 0", kinds=(Cast,), rewritten=_bits_against_zero)
 SIGN_OF_ABSOLUTE = Form(label="sign of an integer's abs", ops=ABSOLUTE, rewritten=_sign_of_absolute)
 BITS_OF_ABSOLUTE = Form(label="bits of an abs of fp64", ops=ABSOLUTE, rewritten=_bits_of_absolute)
+ABS_OF_PRODUCT = Form(label="abs of a product", ops=ABSOLUTE, rewritten=_abs_of_product, computed=_abs_left_out)
 SIGN_OF_NEGATED = Form(label="sign of a negated i16", ops=NEGATIONS, rewritten=_sign_of_negated)
 FP8_EXPONENT = Form(label="power to the bits of an fp8", ops=("pow",), rewritten=_fp8_exponent)
 HALF_OF_SUMS = Form(label="half of a 16-bit sum", kinds=(Load, Pointwise, Index), ops=("add", "sub"),
@@ -453,7 +470,7 @@ FORMS = (OTHER, LDEXP, LOP3, CHOICE, REMAINDER, FOLDED_FP8, ALIKE_AS_FP8, BITS_T
          EXTREMUM_OF_THREE, EXTREMUM_OF_ROW, EXTREMUM_IN_INDEX, LIMIT, LIMIT_IN_INDEX, TRUTH_AS_FP16, TRUTH_AS_FLOAT,
          BITS_AGAINST_ZERO, SIGN_OF_ABSOLUTE, BITS_OF_ABSOLUTE, SIGN_OF_NEGATED, RELU, FP8_EXPONENT, HALF_OF_SUMS,
          SUM_USED_TWICE, SUBNORMAL, PLACE_AS_TRUTH, CUBE_ROOT, POWER_OF_HALFWORDS, WIDENED_SIGN,
-         SPECIALS_AS_BF16, HALF_OF_FEW_BITS, SUM_IN_INDEX, NARROWED_OUTSIDE, NEGATED_TRUTH)
+         SPECIALS_AS_BF16, HALF_OF_FEW_BITS, SUM_IN_INDEX, NARROWED_OUTSIDE, NEGATED_TRUTH, ABS_OF_PRODUCT)
 
 
 def named(graph: Graph) -> str:

@@ -109,6 +109,11 @@ def limit_taken_in_index(seen: Wrong) -> Masks:
     return _computed(seen, index_forms.LIMIT_IN_INDEX)
 
 
+def abs_left_out(seen: Wrong) -> Masks:
+    """What comes of a product in the place of its absolute value."""
+    return _computed(seen, forms.ABS_OF_PRODUCT)
+
+
 def constant_left_out(seen: Wrong) -> Masks:
     """What comes of a 16-bit integer to which no constant was added."""
     return _computed(seen, forms.SUM_USED_TWICE)
