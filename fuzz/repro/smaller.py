@@ -52,8 +52,8 @@ def smaller(
     entry: CorpusEntry, *, subject: str = "", backend: str = "", seconds: float = 300.0, max_runs: int = 2000,
     hang_limit: float = 10.0, device: int = 0, start: Callable[[PoolOptions], Pool] = Pool,
 ) -> Smaller:
-    """The simplest case with the entry's finding that single steps reach within the budget. Where a known issue accounts
-    for the finding, it accounts for all that is wrong of the smaller case as well.
+    """The simplest case with the entry's finding that single steps reach within the budget. Where a known issue
+    accounts for the finding, it accounts for all that is wrong of the smaller case as well.
 
     subject: default the entry's own. backend: default where it was found. seconds, max_runs: the budget. hang_limit:
     seconds of a launch. device: number of the GPU. Raises TridiffError where the finding does not show here, or does

@@ -11,8 +11,8 @@ from tridiff.fuzz.repro.smaller import shrink
 
 
 class Runner:
-    """Fails for every case that has a value of -7; `kind` of its failures. An issue predicts what is wrong of those that
-    have a value of 9 as well."""
+    """Fails for every case that has a value of -7; `kind` of its failures. An issue predicts what is wrong of those
+    that have a value of 9 as well."""
 
     def __init__(self, kind: str, *, issue: str = "") -> None:
         self.kind, self.issue = kind, issue
