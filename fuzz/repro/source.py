@@ -134,7 +134,7 @@ class _Collector:
         if name:
             return ast.Attribute(ast.Name("tl", ast.Load()), name, ast.Load())
         raise TridiffError(f"a constant of type {type(value).__name__} cannot be written into a script",
-                           fix="give the target a script form in fuzz/repro/forms.py")
+                           fix="rerun it with `tridiff repro` instead, or add it to fuzz/repro/source.py")
 
     def _resolve(self, node: ast.FunctionDef, scope: Mapping[str, Any], skip: set[str]) -> ast.FunctionDef:
         """Bring in what the function's free names denote, under the names that the script gives it."""
@@ -177,7 +177,7 @@ class _Collector:
             self._take_definition(name, scope)
         elif not isinstance(thing, type | types.BuiltinFunctionType):
             raise TridiffError(f"the global {name!r} of a kernel cannot be written into a script",
-                               fix="give the target a script form in fuzz/repro/forms.py")
+                               fix="rerun it with `tridiff repro` instead, or add it to fuzz/repro/source.py")
         return ast.Name(name, ast.Load())
 
     def _take_definition(self, name: str, scope: Mapping[str, Any]) -> None:

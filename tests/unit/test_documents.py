@@ -48,6 +48,17 @@ def test_explanations_of_entries_name_no_file_that_is_gone_and_no_habit_of_the_s
         assert not re.search(r"not drawn|drawn (programs|chains|cases)|(drawn|converted) instead", said, re.I), said
 
 
+def test_files_that_sources_name_exist() -> None:
+    """In comments and messages; `reports/` and paths of a reader's own apart."""
+    sources = [ROOT / "pyproject.toml", *(
+        path for folder in ("fuzz", "kernels", "oracles", "tests", ".github") for path in (ROOT / folder).rglob("*.*")
+        if path.suffix in (".py", ".yml", ".jinja"))]
+    gone = {(path.name, name) for path in sources for name in re.findall(
+        r"(?<![\w/.-])(?:fuzz|kernels|oracles|tests)/[\w/-]+\.(?:py|md|toml|json)\b", path.read_text())
+        if not (ROOT / name).exists()}
+    assert gone == set()
+
+
 def test_readme_says_what_the_corpus_says() -> None:
     """The README's defects are defects of the corpus, with the verdicts of its rows, and there are at most five."""
     rows = re.findall(r"^\| .+?BUGS\.md#([\w-]+)\) \| .+? \| (\w+) \| (\w+) \|$", (ROOT / "README.md").read_text(),
