@@ -3,6 +3,7 @@
 import json
 import re
 from pathlib import Path
+from typing import get_args
 
 import pytest
 
@@ -10,6 +11,7 @@ from tridiff.fuzz.cli.app import COMMANDS
 from tridiff.fuzz.corpus import Corpus
 from tridiff.fuzz.corpus.bugs import causes
 from tridiff.fuzz.records import CorpusEntry
+from tridiff.fuzz.records.corpus_entry import Stage
 
 ROOT = Path(__file__).resolve().parents[2]
 DOCUMENTS = sorted(path for folder in ("", ".github", "corpus", "fuzz", "kernels", "oracles", "reports")
@@ -77,6 +79,11 @@ def test_names_that_documents_find_in_modules_are_there(document: Path) -> None:
     found = re.findall(r"`(\w+)` (?:in|of)\s+`(\w+/[\w/]+\.py)`", document.read_text())
     assert [(name, path) for name, path in found
             if not re.search(rf"^(def |class |    def )?{name}\b", (ROOT / path).read_text(), re.MULTILINE)] == []
+
+
+@pytest.mark.parametrize("document", DOCUMENTS, ids=lambda path: str(path.relative_to(ROOT)))
+def test_stages_in_examples_are_stages(document: Path) -> None:
+    assert set(re.findall(r'stage="([\w-]*)"', document.read_text())) <= set(get_args(Stage))
 
 
 def test_commands_that_documents_name_exist() -> None:
