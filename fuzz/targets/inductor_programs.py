@@ -10,12 +10,13 @@ from tridiff.fuzz.inductor.operations import splits_scans
 from tridiff.fuzz.inductor.programs.draw import torch_programs
 from tridiff.fuzz.inductor.programs.expressible import expressible, suspect
 from tridiff.fuzz.kinds.graphs.arrays import WRITTEN, graph_of
+from tridiff.fuzz.kinds.graphs.faults import changes, faults_of
 from tridiff.fuzz.kinds.graphs.kind import graph_kind
 from tridiff.fuzz.kinds.graphs.swarm import Family
 from tridiff.fuzz.kinds.graphs.unordered import unordered
 from tridiff.fuzz.kinds.kind import target_of
 from tridiff.fuzz.records import Case
-from tridiff.fuzz.target import Target
+from tridiff.fuzz.target import Faults, Target
 
 FAMILIES: dict[Family, str] = {
     "pointwise": "operations and conversions", "indexing": "index arithmetic, gathers and strided views",
@@ -35,6 +36,10 @@ def _in_torch(case: Case) -> bool:
     return not expressible(graph_of(case)).startswith("torch ")
 
 
+_OWN = "tridiff.fuzz.inductor.programs.launching:launch_own"
+_ELSEWHERE = {"next_seed", "offset_truncated", "high_included", "spread_ignored", "stale_scratch", "stored_by_all",
+              "mean_over_block"}
+"""Faults that change no program that is drawn here and that the subject `own` runs."""
 _KIND = graph_kind(label=lambda case: suspect(graph_of(case)))
 
 
@@ -43,14 +48,15 @@ def _target(family: Family, summary: str) -> Target:
     target = target_of(
         _KIND, name=name, family="inductor", contract="codegen.md §0 to §10, §14",
         summary=f"generated programs through torch.compile: {summary}",
-        subjects={"own": "tridiff.fuzz.inductor.programs.launching:launch_own",
-                  "inductor": "tridiff.fuzz.inductor.programs.launching:launch_graph"},
+        subjects={"own": _OWN, "inductor": "tridiff.fuzz.inductor.programs.launching:launch_graph"},
         cases=lambda limits: torch_programs(family, target=name, limits=limits).filter(_in_torch), within=_in_torch)
     return replace(
         target, backends=("cuda", "interpreter"), draw=replace(target.draw, interpreter_elements=1 << 9),
         run=replace(target.run, written=WRITTEN, untraced=("inductor",), writes_once=False,
                     schedules=lambda case: len(graph_of(case).schedules) - 1),
-        judge=replace(target.judge, unordered=_unordered, label_is_issue=True))
+        judge=replace(target.judge, unordered=_unordered, label_is_issue=True),
+        faults=Faults(planted={one: _OWN for one in faults_of(family) if one not in _ELSEWHERE},
+                      shared_as="inductor.programs", affects=changes))
 
 
 TARGETS = tuple(_target(family, summary) for family, summary in FAMILIES.items())

@@ -121,6 +121,10 @@ def test_every_helper_has_faults_and_an_upstream_counterpart(helper: str) -> Non
         assert callable(resolve(target.subjects["inductor"]))
 
 
+def test_programs_have_planted_faults_whatever_compiles_them() -> None:
+    assert not [name for name, one in all_targets().items() if "programs_" in name and len(one.faults.planted) < 3]
+
+
 @pytest.mark.parametrize("helper", ROWS)
 def test_every_broken_variant_of_the_kernel_stack_is_a_fault_of_the_target(helper: str) -> None:
     planted = set(_target(helper).faults.planted.values())
