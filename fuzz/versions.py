@@ -31,6 +31,13 @@ def release(triton: str) -> tuple[int, ...]:
     return tuple(map(int, numbers)) if len(numbers) == 2 and all(one.isdecimal() for one in numbers) else ()
 
 
+def within(triton: str, *, since: str = "", until: str = "") -> bool:
+    """Whether a Triton version is not older than the first release and not newer than the last one that has something;
+    "" for none. Of a version without a number it is assumed."""
+    number = release(triton)
+    return not number or ((not since or number >= release(since)) and (not until or number <= release(until)))
+
+
 def offers(triton: str, feature: Feature) -> bool:
     """Whether a Triton version offers a feature; of a version without a number it is assumed."""
     number = release(triton)

@@ -299,7 +299,8 @@ class Hunt:
         self._aimed = sum(aims.values())
         limits = Limits(elements=self._spec.elements, rows=self._spec.rows,
                         variants=kind(self._spec.backend) != "interpreter", avoid=self._avoided,
-                        only=frozenset(self._spec.only), aims=tuple(sorted(aims.items())))
+                        only=frozenset(self._spec.only), aims=tuple(sorted(aims.items())),
+                        releases=tuple(one.triton for one in self._recorder.pool.environments()))
 
         def attempt(case: Case) -> None:
             try:

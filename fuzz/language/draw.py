@@ -31,7 +31,8 @@ def chosen(draw: st.DrawFn, topic: Topic, limits: Limits) -> Call:
     """A call of a topic: of any row, and mostly, where draws are aimed, of a row and with an element type that a
     campaign has reached too seldom; the rest of the call is as free as ever."""
     named = {row.name: row for row in of_topic(topic)}
-    row, wanted = named[draw(st.sampled_from(limits.among(named)))], ""
+    here = [row.name for row in named.values() if limits.offered(since=row.since, until=row.until)]
+    row, wanted = named[draw(st.sampled_from(limits.among(here or named)))], ""
     if limits.aims:
         cells, ends = _aims(limits.aims)
         aimed, place = draw(st.integers(0, AIMED - 1)), even(draw, ends[-1])

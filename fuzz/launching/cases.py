@@ -45,9 +45,12 @@ def choices_of(case: Case) -> Choices:
 def scene_cases(draw: st.DrawFn, *, target: str, topic: Topic, limits: Limits) -> Case:
     """One scene of a topic. All choices shrink towards the first."""
     named = {scene.name: scene for scene in of_topic(topic)}
-    scene = named[draw(st.sampled_from(limits.among(named)))]
-    drawn = st.fixed_dictionaries({name: st.sampled_from(tuple(values)) if name != scene.each else st.just(EVERY)
-                                   for name, values in scene.vocabulary.items()})
+    here = [scene.name for scene in named.values() if limits.offered(since=scene.since)]
+    scene = named[draw(st.sampled_from(limits.among(here or named)))]
+    drawn = st.fixed_dictionaries({
+        name: st.just(EVERY) if name == scene.each else st.sampled_from(tuple(values))
+        if limits.offered(since=scene.newer.get(name, "")) else st.just(next(iter(values)))
+        for name, values in scene.vocabulary.items()})
     choices: dict[str, Scalar] = draw(drawn.filter(lambda found: bool(_plays(scene, found))))
     return Case(target=target, sizes={}, arrays=(), params={"scene": scene.name, **choices})
 

@@ -261,6 +261,11 @@ STATEMENTS: dict[str, Lines] = {
 """Statements by row."""
 
 
+IN_PASSING = "3.9.0"
+"""The first version that takes names given in passing, chains of comparisons, and names declared before they are
+given."""
+
+
 def since(node: Node) -> str:
     """The first version whose front end takes a construct, "" for any."""
     if node.row == "idiom":
@@ -270,4 +275,4 @@ def since(node: Node) -> str:
     if node.row == "operated":
         return records.since_operated(node.word("left"), node.word("right"), node.word("op"))
     newer = node.row == "walrus" or (node.row == "compare" and len(node.parts) > 2) or "apart" in node.words
-    return "3.9.0" if newer else ""
+    return IN_PASSING if newer else ""

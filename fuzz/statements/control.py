@@ -3,7 +3,7 @@
 from collections.abc import Callable
 
 from tridiff.fuzz.statements import expressions
-from tridiff.fuzz.statements.constructs import BINARY
+from tridiff.fuzz.statements.constructs import BINARY, IN_PASSING
 from tridiff.fuzz.statements.draft import Draft, Kind, literal, node, variable
 from tridiff.fuzz.statements.meaning.values import is_number
 from tridiff.kernels.language.script import Node
@@ -29,7 +29,8 @@ def constant(d: Draft, shape: tuple[int, ...]) -> list[Node]:
     """A new constexpr variable."""
     name, made = d.fresh("n"), expressions.constant(d)
     d.env[name] = d.value(made)
-    return [node("assign", made, name=name, annotation="constexpr", **({"apart": True} if d.rarely(3) else {}))]
+    apart = d.takes(IN_PASSING) and d.rarely(3)
+    return [node("assign", made, name=name, annotation="constexpr", **({"apart": True} if apart else {}))]
 
 
 def again(d: Draft, shape: tuple[int, ...]) -> list[Node]:

@@ -14,6 +14,7 @@ from tridiff.fuzz.statements.meaning.memory import Memory, Pointer
 from tridiff.fuzz.statements.meaning.names import namespace
 from tridiff.fuzz.statements.meaning.rewrite import compiled, evaluated
 from tridiff.fuzz.statements.meaning.values import Illegal, Run, Value, is_number
+from tridiff.fuzz.target import Limits
 from tridiff.kernels.language.script import Node
 
 T = TypeVar("T")
@@ -49,8 +50,8 @@ def _places(number: int) -> st.SearchStrategy[int]:
 class Draft:
     """Draws shrink towards the first choice. env: what each name stands for, with values that mean nothing."""
 
-    def __init__(self, draw: st.DrawFn) -> None:
-        self.draw = draw
+    def __init__(self, draw: st.DrawFn, limits: Limits | None = None) -> None:
+        self.draw, self._limits = draw, limits
         self.run = Run(shapes, decide=lambda unrolled: True)
         self.env: dict[str, Any] = {}
         self._names = namespace(self.run)
@@ -73,6 +74,10 @@ class Draft:
     def rarely(self, times: int = 4) -> bool:
         """True in one draw of `times`."""
         return self.whole(1, times) == times
+
+    def takes(self, since: str) -> bool:
+        """Whether every release that is to compile the program takes what came with a version, "" for any."""
+        return self._limits is None or self._limits.offered(since=since)
 
     def fresh(self, letter: str = "v") -> str:
         """A name that is not taken."""

@@ -24,7 +24,7 @@ POINTED = (*INTEGERS, *FLOATS)
 @st.composite
 def statement_cases(draw: st.DrawFn, *, target: str, limits: Limits) -> Case:
     """A program of nested statements on a batch of independent rows."""
-    d = Draft(draw)
+    d = Draft(draw, limits)
     shape = d.one(_SHAPES)
     operands = _operands(d, shape)
     body: list[Node] = []
@@ -41,7 +41,7 @@ def statement_cases(draw: st.DrawFn, *, target: str, limits: Limits) -> Case:
 @st.composite
 def function_cases(draw: st.DrawFn, *, target: str, limits: Limits) -> Case:
     """A program that calls functions of every kind, some with drawn bodies."""
-    d = Draft(draw)
+    d = Draft(draw, limits)
     shape = d.one(_SHAPES)
     operands = _operands(d, shape)
     functions = [passages.function(d) for _ in range(d.whole(0, 2))]
@@ -61,7 +61,7 @@ def function_cases(draw: st.DrawFn, *, target: str, limits: Limits) -> Case:
 @st.composite
 def pointer_cases(draw: st.DrawFn, *, target: str, limits: Limits) -> Case:
     """A program that reads its operands by pointer arithmetic."""
-    d = Draft(draw)
+    d = Draft(draw, limits)
     operands = [Operand(kind="block", dtype=d.one(POINTED), shape=(d.one((16, 8, 1, 64)),)),
                 Operand(kind="block", dtype=d.one(POINTED), shape=(d.one((16, 2)),)),
                 *(Operand(kind="scalar", dtype=d.one(INTEGERS)) for _ in range(3))]

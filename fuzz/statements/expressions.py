@@ -2,7 +2,7 @@
 
 from collections.abc import Callable
 
-from tridiff.fuzz.statements.constructs import BINARY, COMPARISONS
+from tridiff.fuzz.statements.constructs import BINARY, COMPARISONS, IN_PASSING
 from tridiff.fuzz.statements.draft import Draft, Kind, literal, node, variable
 from tridiff.fuzz.statements.meaning.values import Illegal, Unsettled, is_number
 from tridiff.kernels.language.script import Node
@@ -121,7 +121,7 @@ def _compared(d: Draft, depth: int, shape: tuple[int, ...]) -> Node:
     left, right = tensor(d, depth - 1, shape), _operand(d, depth, shape)
     if d.rarely(3):
         left, right = right, left
-    if d.rarely(3):
+    if d.takes(IN_PASSING) and d.rarely(3):
         ops = f"{d.one(COMPARISONS)} {d.one(COMPARISONS)}"
         return node("compare", left, right, _operand(d, 1, shape), op=ops)
     return node("compare", left, right, op=d.one(COMPARISONS))
@@ -257,7 +257,7 @@ def _logical(d: Draft, depth: int, shape: tuple[int, ...]) -> Node:
 
 def _walrus(d: Draft, depth: int, shape: tuple[int, ...]) -> Node:
     """A name given in passing; it is used no further, so that it matters only here."""
-    if not d.rarely(3):
+    if not d.takes(IN_PASSING) or not d.rarely(3):
         return tensor(d, depth - 1, shape)
     return node("walrus", tensor(d, depth - 1, shape), name=d.fresh("w"))
 

@@ -50,7 +50,7 @@ def _part(d: Draft, letter: str, shape: tuple[int, ...], first: Node | None, poi
 def idiom(d: Draft, shape: tuple[int, ...], topic: str) -> list[Node]:
     """A passage of a topic, and the variable that it leaves."""
     table = BY_TOPIC[topic]
-    word = d.one(tuple(table))
+    word = d.one(tuple(name for name, one in table.items() if d.takes(one.since)))
     one = table[word]
     pointers = [name for name, value in d.env.items() if isinstance(value, Pointer) and name[0] == "p"]
     if "p" in one.parts and not pointers:
@@ -83,7 +83,7 @@ def record(d: Draft, shape: tuple[int, ...]) -> list[Node]:
     """A record that is made, handed on and taken apart, each in a drawn way; or an operator of an aggregate."""
     if d.rarely(4):
         return _operated(d, shape)
-    form = d.one(tuple(records.FORMS))
+    form = d.one(tuple(name for name, one in records.FORMS.items() if d.takes(one.since)))
     methods, unpacked = records.FORMS[form].methods, records.FORMS[form].unpacked
     words = {"form": form, "turn": d.one(tuple(one for one in records.TURNS if methods or one != "method")),
              "carry": d.one(records.CARRIES),
@@ -101,9 +101,12 @@ def record(d: Draft, shape: tuple[int, ...]) -> list[Node]:
 def _operated(d: Draft, shape: tuple[int, ...]) -> list[Node]:
     left, right = d.one(records.SIDES), d.one(records.SIDES)
     left = "Number" if left == right == "tensor" else left
+    op = d.one((*records.OPERATORS, *records.COMPARED))
+    if not d.takes(records.since_operated(left, right, op)):
+        left = right = "Number"
     first = _tensor(d, shape)
     return _left(d, node("operated", first, _part(d, "k", shape, first, ""), name=d.fresh(), left=left, right=right,
-                         op=d.one((*records.OPERATORS, *records.COMPARED))), shape)
+                         op=op), shape)
 
 
 def _left(d: Draft, made: Node, shape: tuple[int, ...]) -> list[Node]:

@@ -12,6 +12,7 @@ from hypothesis.strategies import SearchStrategy
 
 from tridiff.fuzz.records import Case, Environment, Scalar
 from tridiff.fuzz.target.memory_orders import MemoryOrder
+from tridiff.fuzz.versions import within
 
 if TYPE_CHECKING:
     from tridiff.fuzz.backends.launch import Launch
@@ -43,6 +44,13 @@ class Limits:
     # Hundreds of them: Hypothesis warns of a strategy whose text is long.
     aims: tuple[tuple[str, int], ...] = field(default=(), repr=False)
     """Cells (`Draw.aims`) at which most draws are aimed, each with its weight; none where empty."""
+
+    releases: tuple[str, ...] = ()
+    """Releases of Triton that are to run the case, all of which take what is drawn; any where empty."""
+
+    def offered(self, *, since: str = "", until: str = "") -> bool:
+        """Whether all of these releases have what came with one of Triton's and went after another."""
+        return all(within(one, since=since, until=until) for one in self.releases)
 
     def among(self, names: Iterable[str]) -> list[str]:
         """Those of the names that may be drawn."""

@@ -156,6 +156,10 @@ class Pool:
         """File that has the active worker's output."""
         return self._ready().log
 
+    def environments(self) -> tuple[Environment, ...]:
+        """Of all that run a case: of two builds there are two."""
+        return (self.environment,)
+
     @property
     def environment(self) -> Environment:
         """Of the active worker; starts one when needed."""
