@@ -2,7 +2,7 @@
 
 import collections
 import itertools
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator, Mapping
 from pathlib import Path
 
 from msgspec.structs import replace
@@ -11,6 +11,7 @@ from tridiff.fuzz.backends import kind
 from tridiff.fuzz.backends.watched import statements
 from tridiff.fuzz.campaign.gathered import NO_TIME
 from tridiff.fuzz.campaign.record import ShardSpec, Summary
+from tridiff.fuzz.corpus.pattern import proposed
 from tridiff.fuzz.gate.guards import guards
 from tridiff.fuzz.gate.plan import combinations, entries_left_out
 from tridiff.fuzz.gate.policy import Policy
@@ -52,10 +53,8 @@ def judged(summary: Summary, entries: Iterable[CorpusEntry], *, state: Path, pol
         else:
             findings.append(_finding(entry, pair, policy))
     findings.sort(key=lambda one: (["block", "guard", "report"].index(one.action), one.relation.value, one.entry.id))
-    blocks = [f"{one.relation.value}: {one.entry.title}" for one in findings
-              if one.action == "block" and not one.accepted]
-    guarded = [f"{one.relation.value}: {one.entry.title}" for one in findings
-               if one.action == "guard" and not one.accepted]
+    alike = _proposed(findings)
+    blocks, guarded = (list(_lines(findings, action, alike)) for action in ("block", "guard"))
     # The baseline's workers stood ready where this is said.
     blocks += [line for line in summary.errors if CANDIDATE_DIES in line][:1]
     same_release = baseline.triton == candidate.triton
@@ -79,7 +78,7 @@ def judged(summary: Summary, entries: Iterable[CorpusEntry], *, state: Path, pol
         fixed=relations[Relation.FIXED], changed=relations[Relation.CHANGED] + relations[Relation.DIFFERENT],
         both=len(tally.both), not_checked=tally.relations[Relation.NOT_CHECKED] + tally.relations[Relation.FLAKY],
         seconds=round(seconds, 2), why=(*blocks, *guarded), findings=tuple(findings),
-        guards=guards(tuple(findings), triton=candidate.triton),
+        proposed=alike, guards=guards(tuple(findings), triton=candidate.triton),
         flaky=(*flaky, *tally.flaky), api=api, targets=tally.targets(), numeric=tally.numeric,
         resources=tally.resources(), code=tally.code(), compile_seconds=tally.compiling, launch_seconds=tally.launching,
         run_times=tuple(sorted(tally.run_times, key=lambda one: -one.time.quotient)),
@@ -91,6 +90,24 @@ def judged(summary: Summary, entries: Iterable[CorpusEntry], *, state: Path, pol
         reach=reach, not_checked_reasons=by_class(tally.reasons.items()),
         left_out=summary.left_out | _blind(state, shards), errors=summary.errors, interrupted=summary.interrupted,
         seed=summary.options.seed, sweeps=sweeps)
+
+
+def _proposed(findings: Iterable[GateFinding]) -> dict[str, str]:
+    """Findings that are perhaps one with an earlier one of the same relation, which counts as much, and with which."""
+    groups: dict[tuple[str, str, bool], list[CorpusEntry]] = {}
+    for one in findings:
+        groups.setdefault((one.relation.value, one.action, bool(one.accepted)), []).append(one.entry)
+    return {name: other for group in groups.values() for name, other in proposed(group, ()).items()}
+
+
+def _lines(findings: Iterable[GateFinding], action: str, alike: Mapping[str, str]) -> Iterator[str]:
+    """What speaks against the candidate, one line for each pattern."""
+    more = collections.Counter(alike.values())
+    for one in findings:
+        if one.action == action and not one.accepted and one.entry.id not in alike:
+            others = more[f"{one.entry.case.target}/{one.entry.id}"]
+            like = f" (and {others} of the same pattern)" if others else ""
+            yield f"{one.relation.value}: {one.entry.title}{like}"
 
 
 def _code(found: CodeDifference, policy: Policy, *, same_release: bool) -> Iterable[tuple[str, str]]:

@@ -39,7 +39,8 @@ def markdown(summary: GateSummary) -> str:
     for relation, title in _TITLES.items():
         found = [one for one in summary.findings if one.relation is relation]
         if found:
-            parts += [f"## {title}", "", "| case | what | action |", "|---|---|---|", *map(_row, found), ""]
+            parts += [f"## {title}", "", "| case | what | action |", "|---|---|---|",
+                      *(_row(one, summary.proposed.get(one.entry.id, "")) for one in found), ""]
     parts += _list("Guards", tuple(f"`bad: {one.bad}` (case {one.entry}, {one.runs} runs{_tried(one)})"
                                    for one in summary.guards), raw=True)
     parts += _list("Flaky", summary.flaky)
@@ -130,9 +131,10 @@ def _tried(guard: Guard) -> str:
     return "".join(f"; {name}: {'also' if shows else 'not'}" for name, shows in guard.tried.items())
 
 
-def _row(one: GateFinding) -> str:
+def _row(one: GateFinding, alike: str) -> str:
     action = f"accepted: {one.accepted}" if one.accepted else one.action
-    return f"| {one.entry.case.target} {one.entry.id} | {_cell(one.reason)} | {_cell(action)} |"
+    reason = f"{one.reason} (the pattern of {alike})" if alike else one.reason
+    return f"| {one.entry.case.target} {one.entry.id} | {_cell(reason)} | {_cell(action)} |"
 
 
 def _list(title: str, lines: tuple[str, ...], *, raw: bool = False) -> list[str]:

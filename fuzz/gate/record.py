@@ -164,6 +164,9 @@ class GateSummary(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fiel
     why: tuple[str, ...] = ()
     """What the verdict rests on, one line each."""
     findings: tuple[GateFinding, ...] = ()
+    proposed: dict[str, str] = {}
+    """Findings whose minimal pattern (`fuzz.corpus.pattern`) is that of another one of their relation, TARGET/ID:
+    perhaps one."""
     guards: tuple[Guard, ...] = ()
     flaky: tuple[str, ...] = ()
     """Differences that did not come each time, with the side that is flaky."""

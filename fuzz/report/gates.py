@@ -31,7 +31,7 @@ class Kept:
 
 def gate_report(summary: GateSummary, kept: Kept) -> Report:
     """The report of one gate."""
-    findings = tuple(_finding(one, kept) for one in summary.findings)
+    findings = tuple(_finding(one, kept, summary.proposed.get(one.entry.id, "")) for one in summary.findings)
     environment = next(iter(summary.candidate.environments), None)
     return Report(
         kind="gate", id=summary.id, verdict=summary.verdict, tone=_TONES[summary.verdict], headline=headline(summary),
@@ -78,11 +78,13 @@ def _why(summary: GateSummary) -> tuple[str, ...]:
             "way that the policy minds",)
 
 
-def _finding(one: GateFinding, kept: Kept) -> Finding:
+def _finding(one: GateFinding, kept: Kept, alike: str) -> Finding:
     action = f"accepted by the policy: {one.accepted}" if one.accepted else _SAID[one.action]
     about = [("action", action)]
     if one.code_changed:
         about.append(("code differs", ", ".join(one.code_changed)))
+    if alike:
+        about.append(("the same pattern", alike))
     level: Level = "note" if one.accepted else _LEVELS[one.action]
     found = finding(one.entry, group=GROUPS.get(one.relation, one.relation.value), level=level, reason=one.reason,
                    about=tuple(about), script=kept.scripts.get(one.entry.id), file=file_of(one),

@@ -12,6 +12,7 @@ from tests.support.pairs import Side as Answers
 from tridiff.fuzz.builds.alike import Alike
 from tridiff.fuzz.campaign.gathered import NO_TIME
 from tridiff.fuzz.campaign.record import Counts, ShardSpec, Summary, TargetCounts
+from tridiff.fuzz.gate import judge
 from tridiff.fuzz.gate.judge import judged
 from tridiff.fuzz.gate.markdown import markdown
 from tridiff.fuzz.gate.plan import gate_shards
@@ -144,6 +145,23 @@ def test_a_regression_blocks_whatever_else_was_lost(tmp_path: Path) -> None:
     wanted = msgspec.structs.replace(kept, status="flaky", reproduced="2/5")
     flaky = verdict(tmp_path, line(), findings=(wanted,))
     assert (flaky.verdict, flaky.regressions) == ("upgrade", 0) and "2/5" in flaky.flaky[0]
+
+
+def test_differences_of_one_pattern_are_one_line_and_every_one_of_them_counts(
+        tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    def alike(new: list[CorpusEntry], stored: tuple[CorpusEntry, ...]) -> dict[str, str]:
+        return {one.id: f"{new[0].case.target}/{new[0].id}" for one in new[1:] if one.title == new[0].title}
+
+    monkeypatch.setattr(judge, "proposed", alike)
+    cases = [addition(rows=rows) for rows in (3, 4, 5)]
+    keep(tmp_path, *(related(case, Verdict.AGREE, Verdict.CRASH, "compile:sm_90") for case in cases))
+    one, two, other = sorted((entry(case, "compile:sm_90") for case in cases), key=lambda kept: kept.id)
+    other = msgspec.structs.replace(other, title="another")
+    found = verdict(tmp_path, line(Relation.REGRESSION), findings=(one, two, other))
+    assert found.proposed == {two.id: f"triton.vector_add/{one.id}"} and found.regressions == 3
+    told = [text for text in found.why if text.startswith("regression: ")]
+    assert len(told) == 2 and sum(text.endswith("(and 1 of the same pattern)") for text in told) == 1
+    assert f"(the pattern of triton.vector_add/{one.id})" in markdown(found)
 
 
 def test_newly_out_of_resources_is_a_regression() -> None:
