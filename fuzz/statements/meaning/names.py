@@ -236,6 +236,16 @@ def namespace(run: Run) -> dict[str, Any]:
 
         return function
 
+    def builtin(kind: str) -> Callable[[Any, Any], Value | Unsettled]:
+        found = extremum(kind)
+
+        def function(x: Any, y: Any) -> Value | Unsettled:
+            if is_number(x) and is_number(y):
+                raise Illegal("Python's extremum of two numbers is one, which has no methods")
+            return found(x, y)
+
+        return function
+
     def fold(kind: str) -> Callable[..., Value]:
         def function(x: Value, axis: int | None = None, keep_dims: bool = False) -> Value:
             wide = x
@@ -277,7 +287,7 @@ def namespace(run: Run) -> dict[str, Any]:
     tl.core = SimpleNamespace(_aggregate=_aggregate, to_tensor=to_tensor)
     triton = SimpleNamespace(jit=_decorated, constexpr_function=_decorated)
     return {"tl": tl, "triton": triton, "_run": statements, "range": statements.loop, "print": tl.device_print,
-            "NamedTuple": NamedTuple, "min": extremum("min"), "max": extremum("max")}
+            "NamedTuple": NamedTuple, "min": builtin("min"), "max": builtin("max")}
 
 
 def _aggregate(kind: Any) -> Any:

@@ -94,6 +94,8 @@ def test_what_statements_give(body: str, result: str, x: list[int], of: str, exp
     "r = min(x.to(tl.bfloat16), 1.5)\nr = r.to(tl.bfloat16)",
     "r = tl.maximum(x.to(tl.float16), x.to(tl.bfloat16)) + x.to(tl.float16)",
     "r = (min(x.to(tl.bfloat16), 1.5) if x > 0 else x.to(tl.bfloat16)).to(tl.bfloat16)",
+    # Of two numbers Python makes a number, also where a function's argument is one.
+    "r = x + max(4, 3).to(tl.int32)",
 ])
 def test_what_the_language_refuses(body: str) -> None:
     lines = "\n".join("    " + line for line in body.splitlines())
