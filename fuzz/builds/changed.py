@@ -14,6 +14,7 @@ from pathlib import Path
 import msgspec
 
 from tridiff.fuzz.backends.watched import Function, Watch, functions
+from tridiff.fuzz.builds.words import of_change
 
 MOST_FILES = 40
 """Files of Python beyond which two builds differ everywhere, as two releases do: nothing is watched then."""
@@ -37,6 +38,8 @@ class Change(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=Tr
     near: tuple[str, ...] = ()
     """Other words that cases may have about it: the class of a special method, the function around an inner one, and
     what calls it in its file."""
+    words: tuple[str, ...] = ()
+    """What kernels may say that its statements speak of (`builds.words`)."""
 
     @property
     def told(self) -> str:
@@ -91,9 +94,11 @@ def _of_file(package: Path, name: str, after: bytes) -> list[Change]:
         return []  # it cannot be imported, which is told elsewhere
     tree = ast.parse(text)
     mine, theirs = (dict(functions(one)) for one in (tree, ast.parse(after)))
-    found = [Change(file=name, name=one, users={name: (one,)}, places=places(mine[one], theirs.get(one)),
-                    near=_near(mine, one))
-             for one, meaning in old.functions.items() if new.functions.get(one) != meaning]
+    found = []
+    for one in (one for one, meaning in old.functions.items() if new.functions.get(one) != meaning):
+        ways = places(mine[one], theirs.get(one))
+        found.append(Change(file=name, name=one, users={name: (one,)}, places=ways, near=_near(mine, one),
+                            words=tuple(sorted(of_change(one, mine[one], theirs.get(one), ways)))))
     for within in old.outside.keys() | new.outside.keys():
         before, now = (collections.Counter(one.outside.get(within, {}).keys()) for one in (old, new))
         bound = dict.fromkeys(

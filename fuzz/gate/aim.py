@@ -6,14 +6,16 @@ functions share with cases and with targets decide what comes first, and nothing
 
 import collections
 import itertools
+import math
 import re
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Sequence
 
 from msgspec.structs import replace
 
 from tridiff.fuzz.backends import kind
 from tridiff.fuzz.builds.alike import Alike
 from tridiff.fuzz.builds.changed import Change
+from tridiff.fuzz.builds.words import of_text
 from tridiff.fuzz.campaign.neighbours import other_choices
 from tridiff.fuzz.campaign.record import ShardSpec
 from tridiff.fuzz.records import Case
@@ -46,13 +48,17 @@ MANY = 80
 TURNS = 4
 """each choice made otherwise so many times."""
 
+HINTED = 64
+"""Listed cases that come before the looks because they share rare words with the statements that changed."""
+
 
 def aimed(listed: Iterable[ShardSpec], drawn: Iterable[ShardSpec], shared: Alike, *,
           seconds: float) -> tuple[list[ShardSpec], list[ShardSpec]]:
-    """What is drawn from things that have to do with a changed function; listed cases that name one; a look at each
-    combination, those about launches first where files that launch differ, then those whose target has a word of a file
-    that differs, backends in turn; the other listed cases, as far as so many seconds go. All of them scout. And what
-    comes behind the floor: the rest of these, and listed cases on backends that use no file that differs."""
+    """What is drawn from things that have to do with a changed function; listed cases that name one; a few that share
+    rare words with what changed; a look at each combination, those about launches first where files that launch differ,
+    then those whose target has a word of a file that differs, backends in turn; the other listed cases, as far as so
+    many seconds go. All of them scout. And what comes behind the floor: the rest of these, and listed cases on backends
+    that use no file that differs."""
     listed = list(listed)
     changes, late = shared.functions, []
     pattern = _pattern(word for one in changes for word in _names(one))
@@ -68,13 +74,13 @@ def aimed(listed: Iterable[ShardSpec], drawn: Iterable[ShardSpec], shared: Alike
         told = [case for case in spec.first if _tells(case, pattern)]
         for place, cases in ((naming, told), (others, [case for case in spec.first if case not in told])):
             if cases:
-                place.append(replace(spec, scout=True, first=tuple(cases), max_cases=len(cases),
-                                     seconds=spec.seconds * len(cases) / len(spec.first)))
+                place.append(_with(spec, tuple(cases)))
     number = sum(len(spec.first) for spec in naming)
     if number > MANY:
         naming, others = [], [*naming, *others]
     if number <= FEW:
         naming += [one for spec in naming for one in _varied(spec, pattern)]
+    hinting, others = _hinting(others, {word for one in changes for word in one.words})
     words = {word for one in changes for file in (one.file, *one.users) for word in _words(file)}
     first, looks = [], []
     turns: collections.Counter[str] = collections.Counter()
@@ -95,11 +101,34 @@ def aimed(listed: Iterable[ShardSpec], drawn: Iterable[ShardSpec], shared: Alike
         looks.append(replace(spec, scout=True, seconds=LOOK_SECONDS, max_cases=LOOK_CASES + len(things) // 2,
                              enough=LOOK_REACHING))
     early = sum(spent <= seconds for spent in itertools.accumulate(SCOUTED * spec.seconds for spec in others))
-    return [*first, *naming, *looks, *others[:early]], [*others[early:], *late]
+    return [*first, *naming, *hinting, *looks, *others[:early]], [*others[early:], *late]
+
+
+def _hinting(specs: Sequence[ShardSpec], words: set[str]) -> tuple[list[ShardSpec], list[ShardSpec]]:
+    """The cases whose rare words are most among these, the best first, and the other cases as they were."""
+    said = {case.digest: words & of_text(_text(case)) for spec in specs for case in spec.first}
+    known = collections.Counter(word for found in said.values() for word in found)
+    marks = {digest: sum(math.log(len(said) / known[word]) for word in found) for digest, found in said.items()}
+    best = {digest for digest in sorted(marks, key=lambda one: -marks[one])[:HINTED] if marks[digest] > 0}
+    chosen = [_with(spec, (case,)) for spec in specs for case in spec.first if case.digest in best]
+    left = ((spec, tuple(case for case in spec.first if case.digest not in best)) for spec in specs)
+    return (sorted(chosen, key=lambda spec: -marks[spec.first[0].digest]),
+            [_with(spec, cases) for spec, cases in left if cases])
+
+
+def _with(spec: ShardSpec, cases: tuple[Case, ...]) -> ShardSpec:
+    """A scout of other listed cases, each with the time that those of a shard had."""
+    return replace(spec, scout=True, first=cases, max_cases=len(cases),
+                   seconds=spec.seconds * len(cases) / len(spec.first))
 
 
 def _tells(case: Case, pattern: re.Pattern[bytes]) -> bool:
     return bool(pattern.search(canonical_json(case)) or pattern.search(find(case.target).draw.text(case).encode()))
+
+
+def _text(case: Case) -> str:
+    """What a case says, as one text: that of its pieces, or else itself."""
+    return find(case.target).draw.text(case) or canonical_json(case).decode()
 
 
 def _varied(spec: ShardSpec, pattern: re.Pattern[bytes]) -> Iterator[ShardSpec]:
@@ -108,7 +137,7 @@ def _varied(spec: ShardSpec, pattern: re.Pattern[bytes]) -> Iterator[ShardSpec]:
              if _tells(one, pattern)}
     cases = tuple(one for digest, one in found.items() if digest not in {case.digest for case in spec.first})
     if cases:
-        yield replace(spec, first=cases, max_cases=len(cases), seconds=spec.seconds * len(cases) / len(spec.first))
+        yield _with(spec, cases)
 
 
 def _concerned(spec: ShardSpec, shared: Alike) -> bool:

@@ -2,6 +2,7 @@
 
 import dataclasses
 import itertools
+import re
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -101,6 +102,19 @@ def test_what_no_case_names_is_looked_for_by_what_calls_it() -> None:
     made = Change(file="experimental/gluon/language/nvidia/ampere/__init__.py", name="CachePolicy.__init__")
     cases = first(made).first
     assert cases and all("CachePolicy" in f"{case.params} {text(case)}" for case in cases), "no barrier's init"
+
+
+def test_cases_that_share_rare_words_with_what_changed_come_before_the_looks() -> None:
+    visitor = Change(file="compiler/code_generator.py", name="CodeGenerator.visit_JoinedStr",
+                     users={"compiler/code_generator.py": ("CodeGenerator.visit_JoinedStr",)},
+                     words=("joinedstr", "visit"))
+    asked = options(targets=("launch.front_end", "triton.negate"), backends=("compile",), seconds=90.0)
+    shards = gate_shards(msgspec.structs.replace(asked, alike=msgspec.structs.replace(FEW, functions=(visitor,))), ())
+    early = [case for spec in itertools.takewhile(lambda one: one.first, shards) for case in spec.first]
+    assert 0 < len(early) < 20 and all('f"' in text(case) for case in early)
+    every = [case for spec in shards for case in spec.first]
+    assert len({case.digest for case in every}) == len(every), "none is listed twice"
+    assert {case.digest for case in early} == {case.digest for case in every if re.search("\\bf[\"']", text(case))}
 
 
 def result(spec: ShardSpec, cells: dict[str, int], **changes: object) -> ShardResult:

@@ -1,11 +1,13 @@
 """Which functions differ between two packages, and which ones are watched for it."""
 
+import ast
 from pathlib import Path
 
 import pytest
 
 from tridiff.fuzz.builds.alike import alike
 from tridiff.fuzz.builds.changed import MOST, Change, changes, watch
+from tridiff.fuzz.builds.words import of_change, of_text
 
 BEFORE = '''"""A module."""
 import math
@@ -77,6 +79,15 @@ class _Made:
         (tmp_path / name / "one.py").write_text(one)
     found = changes(tmp_path / "before", tmp_path / "after", ["one.py"])
     assert len(found) == 1 and set(found[0].near) - {"__init__"} == near
+
+
+def test_words_are_those_of_the_statements_that_differ_and_of_what_they_stand_under() -> None:
+    text = "def f(node):\n    if node.boundary_check:\n        node.padding = {}\n    return node.nothing\n"
+    words = of_change("Visitor.visit_Starred", *(ast.parse(text.format(one)).body[0] for one in ("shape", "rank")),
+                      ["body.0.body.0"])
+    assert {"starred", "boundary", "padding", "shape", "rank"} <= words and "nothing" not in words
+    assert {"starred", "padding_option", "padding"} <= of_text("f(*x, padding_option=1)")
+    assert "padding" in of_text("no Python: padding")
 
 
 @pytest.mark.parametrize("edit", [

@@ -1,0 +1,38 @@
+"""Words that changed statements share with the texts of kernels: names, keywords and kinds of syntax, and their parts.
+
+A visitor's methods are named by the syntax that they visit, and what a branch is for stands in its condition.
+"""
+
+import ast
+import contextlib
+import itertools
+import re
+from collections.abc import Iterable
+
+SHORTEST = 3
+_WORD = re.compile(r"[A-Za-z][A-Za-z0-9]*(?:_[A-Za-z0-9]+)*")
+
+
+def of_text(text: str) -> set[str]:
+    """The words of a kernel's text; of one that is no Python, those in it."""
+    found = set(_WORD.findall(text))
+    with contextlib.suppress(SyntaxError, ValueError):
+        found |= {type(node).__name__ for node in ast.walk(ast.parse(text))}
+    return _parts(found)
+
+
+def of_change(name: str, old: ast.AST, new: ast.AST | None, ways: Iterable[str]) -> set[str]:
+    """The words of a function's name, of the statements to which the ways lead in either text of it, without those
+    inside of them, and of what these stand under."""
+    lines = [name.rpartition(".")[2]]
+    for way, whole in itertools.product(ways, (old, new)):
+        steps, node = way.split("."), whole
+        for field, number in zip(steps[::2], steps[1::2], strict=True):
+            node = dict(enumerate(getattr(node, field, ()))).get(int(number), ast.Module([], []))
+            lines.append(ast.unparse(node).partition("\n")[0])
+    return _parts(_WORD.findall(" ".join(lines)))
+
+
+def _parts(words: Iterable[str]) -> set[str]:
+    """Words and what underscores join in them, in small letters."""
+    return {part for word in words for part in (word.lower(), *word.lower().split("_")) if len(part) >= SHORTEST}
