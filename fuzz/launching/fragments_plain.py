@@ -156,6 +156,7 @@ while r[1] > 0:
 r = [one + 1 for one in (x, n)]
 s = r[0] + r[1]
 t = tl.tuple([one * 2 for one in q])
+v = [one for one in (1, 2, 3) if one < 3 if one > 1][0] + x
 """,
     "descriptor": """
 r = d.load([n, 0])
@@ -488,6 +489,19 @@ else:
     r = x * n
 if e > 0:
     return
+""",
+    "declared": """
+r: tl.constexpr
+if n > 3:
+    r = 3
+    s = x
+else:
+    r = 3
+    s = x + r
+for i in tl.static_range(2):
+    s += i
+else:
+    tl.store(x_ptr, r)
 """,
     "augmented": """
 r = x

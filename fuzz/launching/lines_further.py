@@ -203,7 +203,7 @@ tl.static_assert(N == 8, f"N is {N} and {3}")
 tl.static_assert(N == 9, f"N is {N:>5} or {N!r}")
 tl.static_assert(N == 9, f"N is {n}")
 tl.static_print(f"{N}", f"a{N}b")
-tl.device_print(f"n{N}", n)
+tl.device_print(f"n{N}{'a'!r}", n)
 r = f"{N}"; tl.device_print(r, n)
 r = tl.full((16,), 0, tl.void)
 r = tl.zeros((16,), tl.float8e5) + x

@@ -1,7 +1,9 @@
 """Small kernels through the front end: what is legal is taken, and a fault in a check or a conversion is told."""
 
 import ast
+import inspect
 import os
+import textwrap
 from functools import partial
 from pkgutil import resolve_name
 from random import Random
@@ -104,6 +106,17 @@ def _builtin(function: Any) -> Any:
     return function
 
 
+_GENERATOR = "triton.compiler.code_generator"
+
+
+def _edited(module: str, name: str, old: str, new: str) -> Any:
+    text = textwrap.dedent(inspect.getsource(resolve_name(f"{module}.{name}")))
+    assert old in text
+    names = dict(vars(resolve_name(module)))
+    exec(text.replace(old, new), names)
+    return names[name.rpartition(".")[2]]
+
+
 FAULTS: tuple[tuple[str, str, Any, str, dict[str, object]], ...] = (
     ("triton.experimental.gluon.language._semantic", "_check", _no_check, "pieces",
      {"piece": "gluon: shared gather"}),
@@ -164,8 +177,19 @@ FAULTS: tuple[tuple[str, str, Any, str, dict[str, object]], ...] = (
     ("triton.experimental.gluon.language.nvidia.blackwell", "_packed_arith",
      lambda operation, operands, dtype, semantic: operands[0], "lines",
      {"part": "gluon: tensor memory 1", "chip": "sm_100", "option": ""}),
+    ("triton.language.semantic", "TritonSemantic.broadcast_tensors", ("len(tail) - 1", "len(tail) - 2"), "lines",
+     {"part": "plain: calls 6", "chip": "sm_90", "option": ""}),
+    (_GENERATOR, "CodeGenerator.visit_JoinedStr", ('"{!" + chr(conversion_code) + "}"', '"{}"'), "lines",
+     {"part": "plain: seldom 3", "chip": "sm_90", "option": ""}),
+    (_GENERATOR, "CodeGenerator.visit_ListComp", ("comp.ifs)", "comp.ifs[:1])"), "pieces",
+     {"piece": "plain: comprehension"}),
+    (_GENERATOR, "CodeGenerator.visit_For", ("stmt in node.orelse", "stmt in []"), "pieces",
+     {"piece": "plain: declared"}),
+    (_GENERATOR, "CodeGenerator.visit_then_else_blocks", ("= pending_annotations.copy()", "= {}"), "pieces",
+     {"piece": "plain: declared"}),
 )
-"""Module and name of what is changed in Triton, its wrong stand-in, and the scene with choices that shows it."""
+"""Module and name of what is changed in Triton, its wrong stand-in or what its text has in place of what, and the scene
+with choices that shows it."""
 
 
 @pytest.mark.parametrize("module, name, wrong, scene, choices", FAULTS)
@@ -184,7 +208,7 @@ def test_faults_of_the_front_end_change_an_answer(
     assert right == play(asked)
     if before(installed(), "3.9.0") and all(answer.startswith("refused") for answer in right.values()):
         pytest.skip("the statements are written for 3.9.0, this version refuses all of them")
-    monkeypatch.setattr(f"{module}.{name}", wrong)
+    monkeypatch.setattr(f"{module}.{name}", _edited(module, name, *wrong) if isinstance(wrong, tuple) else wrong)
     assert right != play(asked)
 
 
