@@ -7,10 +7,10 @@ from tridiff.oracles.launching import Argument
 
 
 def _bound(choices: Choices) -> tuple[Argument | tuple[Argument, ...], ...]:
-    flag = choices["flag"]
+    flag = str(choices["flag"])
     return (launching.argument(str(choices["a"])),
             launching.argument(str(choices["b"]), specialised=flag not in ("not specialised", "by number"),
-                               aligned=flag != "not aligned"),
+                               aligned=not flag.startswith("not aligned")),
             launching.argument("int 48"))
 
 
@@ -46,9 +46,9 @@ def shared(choices: Choices, version: str) -> Answers:
     for number, word in enumerate(words):
         one = launching.argument(word, specialised=choices["flag"] != "not specialised",
                                  aligned=choices["flag"] != "not aligned")
-        warps = choices["warps"] if number == 1 else 0
+        option = choices["option"] if number == len(words) - 1 else ""
         told = tuple((leaf.kind, leaf.aligned, leaf.constant and repr(leaf.value)) for leaf in launching.leaves(one))
-        key = (told, isinstance(one, tuple), word.partition(" ")[0] == "pair", warps)
+        key = (told, isinstance(one, tuple), word.partition(" ")[0] == "pair", option)
         if key not in order:
             order.append(key)
         keys.append(str(order.index(key)))

@@ -50,14 +50,14 @@ def _can_be_played(choices: Choices) -> bool:
 SCENES: tuple[Scene, ...] = (
     Scene(name="arguments", topic="arguments", play=f"{_SCENES}.arguments:arguments", due=f"{_DUE}:arguments",
           vocabulary={"a": WORDS, "b": WORDS, "c": CONSTANTS, "grid": GRIDS, "arch": _ARCHITECTURES,
-                      "flag": ("", "not specialised", "not aligned", "by number"),
+                      "flag": ("", "not specialised", "not aligned", "by number", "not aligned by number"),
                       "call": ("positional", "keywords", "mixed", "without defaults")},
           # A tuple's members are specialised whatever is said about the tuple: the contract is silent.
           legal=lambda choices: (not choices["flag"] or not str(choices["b"]).startswith(("tuple", "pair"))) and (
               choices["arch"] != 80 or not any("fp8e4nv" in str(choices[name]) for name in "ab"))),
     Scene(name="shared", topic="arguments", play=f"{_SCENES}.arguments:shared", due=f"{_DUE}:shared",
           vocabulary={"first": WORDS, "second": WORDS, "flag": ("", "not specialised", "not aligned"),
-                      "again": (0, 1), "warps": (0, 8)},
+                      "again": (0, 1), "option": ("", "num_warps 8", "num_stages 1", "maxnreg 64")},
           legal=lambda choices: not choices["flag"] or not any(
               str(choices[name]).startswith(("tuple", "pair")) for name in ("first", "second"))),
     Scene(name="annotated", topic="arguments", play=f"{_SCENES}.arguments:annotated",

@@ -8,6 +8,8 @@ def kernel(x, n, C: tl.constexpr = 3):
 """
 TEXTS: dict[str, str] = {
     "closure": """
+C = tl.constexpr(4)
+
 def made(C, inner):
     @triton.jit
     def kernel(x, n):

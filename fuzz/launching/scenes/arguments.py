@@ -10,7 +10,8 @@ from tridiff.kernels.generated import load
 
 HEAD = "import triton\nimport triton.language as tl\n\n"
 FLAGS = {"": "", "not specialised": '(do_not_specialize=["b"])', "by number": "(do_not_specialize=[1])",
-         "not aligned": '(do_not_specialize_on_alignment=["b"])'}
+         "not aligned": '(do_not_specialize_on_alignment=["b"])',
+         "not aligned by number": "(do_not_specialize_on_alignment=[1])"}
 _PARAMETER = re.compile(r"\.param\s+\.(\w+)[^,\n]*?_param_\d+")
 _FUNCTION = re.compile(r"tt\.func public @\w+\((.*?)\) attributes", re.DOTALL)
 _PLACE = re.compile(r"\s*loc\([^()]*(?:\([^()]*\))?[^()]*\)")
@@ -91,7 +92,8 @@ def shared(choices: Choices, backend: str) -> Answers:
     with bench() as there:
         kernels = []
         for number, word in enumerate(words):
-            options = {"num_warps": choices["warps"]} if number == 1 and choices["warps"] else {}
+            name, _, value = str(choices["option"] if number == len(words) - 1 else "").partition(" ")
+            options = {name: int(value)} if name else {}
             kernels.append(user[(1,)](7, made.make(word), **options))
         parameters = [" ".join(f"{kind} {made.told(value)}" for kind, value in seen.parameters)
                       for seen in there.launches]

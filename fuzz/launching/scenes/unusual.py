@@ -60,8 +60,8 @@ def _of(compiled: Any) -> Told:
 
 
 def _closure(user: Any, there: Bench) -> Told:
-    return {"scope": "C" in user.get_capture_scope(), "pointers": "inner" in user.get_capture_scope()} | _plain(
-        user, there)
+    return {"scope": "C" in user.get_capture_scope(), "pointers": "inner" in user.get_capture_scope(), **_plain(
+        user, there), "noted": [value for value, _ in user.used_global_vals.values()]}
 
 
 def _conflict(user: Any, there: Bench) -> Told:

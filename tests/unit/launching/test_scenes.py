@@ -118,6 +118,13 @@ def _changed(monkeypatch: pytest.MonkeyPatch, module: str, name: str, change: Ca
 FAULTS: tuple[tuple[str, str, Callable[[Any], Any], str, dict[str, object]], ...] = (
     ("triton.runtime.jit", "compute_cache_key", lambda real: lambda cache, found, options: str(options), "shared",
      {"second": "int 16"}),
+    ("triton.runtime.jit", "compute_cache_key", lambda real: lambda cache, found, options: real(cache, found, None),
+     "shared", {"again": 1, "option": "num_stages 1"}),
+    ("triton.runtime.jit", "create_function_from_signature", lambda real: lambda signature, found, *more: [
+        setattr(one, "do_not_specialize_on_alignment", False) for one in found] and real(signature, found, *more),
+     "arguments", {"b": "int 16", "flag": "not aligned by number"}),
+    ("triton.runtime.jit", "DependenciesFinder", lambda real: lambda **about: real(**about | {"nonlocals": {}}),
+     "unusual 1", {"way": "closure"}),
     ("triton.runtime.jit", "find_paths_if", lambda real: lambda values, wanted: real(values, wanted)[:1], "arguments",
      {"a": "int 16", "b": "int 16"}),
 )
