@@ -211,7 +211,6 @@ r = tl.zeros((16,), tl.float8e5) + n
 r = tl.zeros((16,), tl.float8e5) + tl.zeros((16,), tl.float8e4nv)
 r = tl.zeros((16,), tl.float8e5) * f
 r = tl.fdiv(f, f, approx=True) + tl.fdiv(f, h, ieee_rounding=True)
-r = tl.fdiv(f, f, ieee_rounding=True, approx=True)
 r = d.load([0, (1, 2)])
 r = d.load([0, "a"])
 r = d.load([0, True])

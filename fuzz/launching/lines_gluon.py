@@ -39,7 +39,6 @@ def first_of(a, b, c, d):
 LINES: dict[str, str] = {
     "blocks": """
 r = tl.arange(3, 131, L1) + x
-r = tl.arange(0, 128, layout=None)
 r = tl.arange(0, 128, L2)
 r = tl.arange(0, 100, L1)
 r = tl.arange(0, n, L1)
@@ -93,13 +92,11 @@ r, s = tl.split(tl.join(m, m)); w = r + s
 r = tl.cat(x, x, can_reorder=True, layout=L1)
 r = tl.cat(x, x, layout=L1)
 r = tl.cat(x, x, can_reorder=True)
-r = tl.permute(m, [1, 0])
 r = tl.permute(m, [1, 1])
 r = m.T
 r = tl.trans(m) + m.permute(1, 0)
 r = tl.reshape(m, [512])
 r = tl.reshape(m, [16, 16])
-r = tl.reshape(m, [32, 16], can_reorder=True)
 r = tl.ravel(x)
 r = tl.sum(m, 2)
 r = tl.sum(m, -1) + row
@@ -137,7 +134,6 @@ r = tl.convert_layout(m, L2, assert_trivial=True) + m
 r = tl.convert_layout(n, L1)
 r = tl.convert_layout(x, S1)
 r = tl.convert_layout(x, 3)
-r = tl.set_auto_layout(x, L1)
 r = tl.set_auto_layout(tl.arange(0, 128), OTHER)
 r = tl.set_auto_layout(tl.arange(0, 128), S1)
 r = tl.where(x > 3, x, 0) + tl.where(n > 3, x, x)
@@ -190,14 +186,11 @@ s.store(m)
 s.store(n)
 s.store(x[:64])
 s.store(tl.arange(0, 128))
-r = s.load(L2)
 r = s.load(AUTO)
-r = s.load(S1)
 r = s.load() + x
 r = s.load(OTHER) + tl.arange(0, 128, OTHER)
 r = t.load(L2) + g
 r = tl.allocate_shared_memory(tl.int32, [128], S1, value=x); w = r.load(L1) + x
-r = tl.allocate_shared_memory(tl.int32, [128], S1, value=f)
 r = tl.allocate_shared_memory(tl.int32, [128], S1, m)
 r = tl.allocate_shared_memory(tl.int32, [128], L1)
 r = tl.allocate_shared_memory(tl.int32, [n], S1)
@@ -219,8 +212,6 @@ r = s.slice(0, 64, 1)
 r = s.slice(-64, 64)
 r = t.slice(0, 8, dim=-1)
 r = t.slice(8, 8).slice(0, 4).load(L2)
-r = q.index(2)
-r = q.index(-1)
 r = q.index(x)
 r = q.index(n.to(tl.int64))
 r = s.index(0)
@@ -233,16 +224,13 @@ r = t.reshape([16, 16])
 r = s.reshape([16, 8])
 r = t.reinterpret(tl.int32, [16, 16], S2)
 r = t.reinterpret(tl.float32, [512, 512], S2)
-r = t.reinterpret(tl.int16, [16, 32], L2)
 r = t.reinterpret(3, [16, 32], S2)
 r = t.reinterpret(tl.int16, [16, n], S2)
 r = s.gather(x, 0) + x
-r = s.gather(f, 0)
 r = s.gather(x, 1)
 r = s.gather(x, -1) + x
 r = t.gather(m, 1) + g
 r = t.gather(x, 0)
-r = s.gather(n, 0)
 s.scatter(x, x, -1)
 s.scatter(f, x, 0)
 s.scatter(x, f, 0)
@@ -360,7 +348,6 @@ r = tl.allocate_shared_memory(tl.float8e5, [64, 64], tl.NVMMASharedLayout(64, 8,
 r = hopper.warpgroup_mma_wait()
 r = hopper.warpgroup_mma_wait(deps=[tl.zeros([64, 64], tl.float32, MMA3), x])[1] + x
 r = hopper.warpgroup_mma_wait(1, [hopper.warpgroup_mma_init(tl.zeros([64, 64], tl.float32, MMA3))]); w = r + 1.0
-r = hopper.warpgroup_mma_init(n)
 r = hopper.warpgroup_mma_init(s)
 hopper.fence_async_shared()
 hopper.fence_async_shared(cluster=True)
@@ -458,7 +445,6 @@ r = tl.load(x_ptr + at, cache_policy=hopper.CachePolicy(cache_modifier="xx"))
 r = tl.load(x_ptr + at, cache_policy=hopper.CachePolicy(l1="none"))
 r = tl.load(x_ptr + at, cache_policy=hopper.CachePolicy(l2_prefetch_size=100))
 r = tl.load(x_ptr + at, cache_policy=hopper.CachePolicy(), cache_modifier=".ca")
-r = tl.load(x_ptr + at, cache_policy=3)
 r = hopper.FractionalEvictionPolicy("evict_first", 1.5)
 r = hopper.FractionalEvictionPolicy("evict_none", 0.5)
 r = tl.load(x_ptr + at, cache_policy=hopper.CachePolicy(l2=hopper.FractionalEvictionPolicy("evict_last", 0.25,
