@@ -174,6 +174,7 @@ r = Sum(x) - Longer(x)
 r = (x - Longer(x)).block + x
 r = Counted(x).block + x
 r = Counted(block=x)
+r = Both(block=x).more + x
 r = Counted(x, n)
 r = Wide((x, n)).both[1] + x
 r = Wide(q).both[0] + x

@@ -46,6 +46,14 @@ class Longer(Sum):
     more: tl.constexpr = 7
 
 @aggregate
+class Other:
+    more: tl.constexpr = 9
+
+@aggregate
+class Both(Longer, Other):
+    pass
+
+@aggregate
 class Unfinished:
     block: tl.tensor
 

@@ -179,6 +179,8 @@ FAULTS: tuple[tuple[str, str, Any, str, dict[str, object]], ...] = (
      {"part": "gluon: tensor memory 1", "chip": "sm_100", "option": ""}),
     ("triton.language.semantic", "TritonSemantic.broadcast_tensors", ("len(tail) - 1", "len(tail) - 2"), "lines",
      {"part": "plain: calls 6", "chip": "sm_90", "option": ""}),
+    ("triton.language.core", "_resolve_aggregate_fields", ("reversed(", "("), "lines",
+     {"part": "plain: seldom 2", "chip": "sm_90", "option": ""}),
     (_GENERATOR, "CodeGenerator.visit_JoinedStr", ('"{!" + chr(conversion_code) + "}"', '"{}"'), "lines",
      {"part": "plain: seldom 3", "chip": "sm_90", "option": ""}),
     (_GENERATOR, "CodeGenerator.visit_ListComp", ("comp.ifs)", "comp.ifs[:1])"), "pieces",
