@@ -49,7 +49,7 @@ class Change(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=Tr
 
 def changes(baseline: Path, candidate: Path, files: Iterable[str]) -> tuple[Change, ...]:
     """What differs in the Python files, by their paths below both packages, of what the baseline has. Nothing where
-    they differ everywhere."""
+    they differ everywhere, and where no function uses what differs."""
     texts = [name for name in files if name.endswith(".py") and (baseline / name).exists()
              and (candidate / name).exists()]
     if len(texts) > MOST_FILES:
@@ -59,7 +59,7 @@ def changes(baseline: Path, candidate: Path, files: Iterable[str]) -> tuple[Chan
         found += _of_file(baseline, name, (candidate / name).read_bytes())
         if len(found) > MOST:
             return ()
-    return tuple(found)
+    return tuple(found) if any(one.users for one in found) else ()
 
 
 def watch(package: Path, found: tuple[Change, ...]) -> Watch:
@@ -243,7 +243,12 @@ def _is_text(statement: ast.stmt) -> bool:
 
 
 def _bound(statement: ast.stmt) -> Iterator[str]:
-    """Names that a statement binds."""
+    """Names that a statement binds, and the one of which it changes a part or calls a method."""
+    part = next(ast.iter_child_nodes(statement), None)
+    while isinstance(part, ast.Subscript | ast.Attribute | ast.Call):
+        part = part.func if isinstance(part, ast.Call) else part.value
+    if isinstance(part, ast.Name):
+        yield part.id
     for node in ast.walk(statement):
         if isinstance(node, ast.Name) and isinstance(node.ctx, ast.Store):
             yield node.id

@@ -13,6 +13,8 @@ BEFORE = '''"""A module."""
 import math
 LIMIT = 3
 TABLE = {"a": 1}
+TABLE["b"] = 2
+TABLE.update(c=3)
 def first(x, y=1):
     """What it does."""
     return x + y
@@ -105,6 +107,9 @@ def test_what_stands_outside_of_functions_concerns_those_that_use_it(tmp_path: P
     assert set(one.users["one.py"]) == {"Thing.method", "Thing.method.inner", "Thing.other"}
     (one,) = changed(tmp_path / "else", ('{"a": 1}', '{"a": 2}'), other="def far():\n    return one.TABLE\n")
     assert one.users == {"other.py": ("far",)}
+    for number, edit in enumerate((('["b"] = 2', '["b"] = 3'), ("c=3", "c=4"))):
+        assert changed(tmp_path / str(number), edit, other="def far():\n    return one.TABLE\n")[0].users == one.users
+        assert not changed(tmp_path / f"{number} used by none", edit)
 
 
 def test_builds_that_differ_in_few_functions_say_which_and_others_do_not(tmp_path: Path) -> None:
