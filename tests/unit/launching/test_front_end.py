@@ -78,7 +78,7 @@ def test_lines_are_legal_and_refused() -> None:
     pytest.importorskip("triton")
     if before(installed(), "3.9.0"):
         pytest.skip("the lines are written for 3.9.0")
-    told = play(case("lines", part="plain: atomics 1", chip="sm_90", option=""))
+    told = play(case("lines", part="plain: atomics 1"))
     refused = {name for name, answer in told.items() if answer.startswith("refused")}
     assert 8 <= len(refused) <= len(told) - 8 and ENDED not in told.values()
 
@@ -125,41 +125,41 @@ FAULTS: tuple[tuple[str, str, Any, str, dict[str, object]], ...] = (
     ("triton.experimental.gluon.language._layouts", "bases_per_dim",
      lambda bases, rank, skip_broadcast=True: [1] * rank, "expressions", {"expression": "bases"}),
     ("triton.language.semantic", "TritonSemantic._str_to_scope", lambda self, scope: None, "lines",
-     {"part": "plain: atomics 1", "chip": "sm_90", "option": ""}),
+     {"part": "plain: atomics 1"}),
     ("triton.experimental.gluon.language._semantic", "_check", _no_check, "lines",
-     {"part": "gluon: blocks 1", "chip": "sm_90", "option": ""}),
+     {"part": "gluon: blocks 1"}),
     # An argument that is not converted, a bound that is one off, an instruction that is lost, one that an option asks
     # for, a warning.
     ("triton.language.semantic", "TritonSemantic.grid_dependency_wait", lambda self: None, "lines",
-     {"part": "plain: seldom 5", "chip": "sm_90", "option": ""}),
+     {"part": "plain: seldom 5"}),
     ("triton.language.core", "is_negative_zero", lambda x: x == 0.0, "lines",
-     {"part": "plain: seldom 5", "chip": "sm_90", "option": ""}),
+     {"part": "plain: seldom 5"}),
     ("triton.language", "atomic_or", _builtin(
         lambda pointer, value, mask=None, sem=None, scope=None, _semantic=None: _semantic.atomic_or(
             pointer, value, mask, sem, scope)), "lines",
-     {"part": "plain: arguments of tl.atomic_or 1", "chip": "sm_90", "option": ""}),
+     {"part": "plain: arguments of tl.atomic_or 1"}),
     ("triton.language.squeeze", "_src", "def squeeze(x, dim: core.constexpr):\n"
      "    core.static_assert(-len(x.shape) < dim and dim < len(x.shape))\n"
      "    _dim: core.constexpr = dim + len(x.shape) if dim < 0 else dim\n    core.static_assert(x.shape[_dim] == 1)\n"
      "    return x.reshape(x.shape[:_dim] + x.shape[_dim + 1:])\n", "lines",
-     {"part": "plain: arguments of tl.squeeze 1", "chip": "sm_90", "option": ""}),
+     {"part": "plain: arguments of tl.squeeze 1"}),
     ("triton.language.semantic", "TritonSemantic.device_assert", _no_check, "lines",
-     {"part": "plain: arguments of tl.expect_zero 1", "chip": "sm_90", "option": ""}),
+     {"part": "plain: arguments of tl.expect_zero 1"}),
     ("triton.language.core", "warn", _no_check, "lines",
-     {"part": "plain: arguments of max 1", "chip": "sm_90", "option": ""}),
+     {"part": "plain: arguments of max 1"}),
     ("triton.experimental.gluon.language._semantic", "compute_tmem_reg_layout", lambda *about: None, "expressions",
      {"expression": "registers of tensor memory"}),
     ("triton.experimental.gluon.nvidia.hopper", "canonicalize_dtype", lambda dtype: "fp32", "expressions",
      {"expression": "bounds of descriptors"}),
     ("triton.language.semantic", "TritonSemantic.scalar_constant",
      lambda self, value, dtype: self.cast(self.to_tensor(value), dtype), "lines",
-     {"part": "plain: constants 1", "chip": "sm_90", "option": ""}),
+     {"part": "plain: constants 1"}),
     ("triton.language.semantic", "TritonSemantic.not_equal", lambda self, a, b: a, "lines",
-     {"part": "plain: conditions 1", "chip": "sm_90", "option": ""}),
+     {"part": "plain: conditions 1"}),
     ("triton.language", "tensor.__rlt__", _builtin(lambda self, other, _semantic=None: self), "lines",
-     {"part": "plain: reflected 3", "chip": "sm_90", "option": ""}),
+     {"part": "plain: reflected 3"}),
     ("triton.language", "fma", _builtin(lambda x, y, z, _semantic=None: x), "lines",
-     {"part": "plain: widths 12", "chip": "sm_90", "option": ""}),
+     {"part": "plain: widths 12"}),
     ("triton.language.core", "tensor_descriptor_base_type.__eq__", lambda self, other: True, "expressions",
      {"expression": "types compared"}),
     ("triton.experimental.gluon.nvidia.hopper", "TensorDescriptorIm2Col.mode", "other", "expressions",
@@ -176,13 +176,13 @@ FAULTS: tuple[tuple[str, str, Any, str, dict[str, object]], ...] = (
      {"row": "tl.expand_dims", "draw": 1}),
     ("triton.experimental.gluon.language.nvidia.blackwell", "_packed_arith",
      lambda operation, operands, dtype, semantic: operands[0], "lines",
-     {"part": "gluon: tensor memory 1", "chip": "sm_100", "option": ""}),
+     {"part": "gluon: tensor memory 1", "chip": "sm_100"}),
     ("triton.language.semantic", "TritonSemantic.broadcast_tensors", ("len(tail) - 1", "len(tail) - 2"), "lines",
-     {"part": "plain: calls 6", "chip": "sm_90", "option": ""}),
+     {"part": "plain: calls 6"}),
     ("triton.language.core", "_resolve_aggregate_fields", ("reversed(", "("), "lines",
-     {"part": "plain: seldom 2", "chip": "sm_90", "option": ""}),
+     {"part": "plain: seldom 2"}),
     (_GENERATOR, "CodeGenerator.visit_JoinedStr", ('"{!" + chr(conversion_code) + "}"', '"{}"'), "lines",
-     {"part": "plain: seldom 3", "chip": "sm_90", "option": ""}),
+     {"part": "plain: seldom 3"}),
     (_GENERATOR, "CodeGenerator.visit_ListComp", ("comp.ifs)", "comp.ifs[:1])"), "pieces",
      {"piece": "plain: comprehension"}),
     (_GENERATOR, "CodeGenerator.visit_For", ("stmt in node.orelse", "stmt in []"), "pieces",
