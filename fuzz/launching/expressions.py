@@ -198,7 +198,8 @@ EXPRESSIONS: dict[str, str] = {
     "options themselves":
         "nvidia.CUDAOptions(num_warps=4, num_ctas=1, arch='sm90', default_dot_input_precision='tf32x3')",
     "hash of options":
-        "nvidia.CUDAOptions(num_warps=4, num_stages=2, maxnreg=32).hash() != nvidia.CUDAOptions().hash()",
+        "len({nvidia.CUDAOptions(**one).hash() for one in ({}, {'num_stages': 2, 'maxnreg': 32}, {'extern_libs': {"
+        "'libdevice': nvidia.__file__}})})",
     "features": "nvidia.get_features(nvidia.CUDAOptions(arch='sm90', ptx_version=83), 90)",
     "specialised":
         "[nvidia.CUDABackend.get_int_specialization(one, align=True) for one in (0, 16, 17)] + "

@@ -189,6 +189,8 @@ FAULTS: tuple[tuple[str, str, Any, str, dict[str, object]], ...] = (
      {"piece": "plain: declared"}),
     (_GENERATOR, "CodeGenerator.visit_then_else_blocks", ("= pending_annotations.copy()", "= {}"), "pieces",
      {"piece": "plain: declared"}),
+    ("triton.backends.nvidia.compiler", "file_hash", lambda path: "", "expressions",
+     {"expression": "hash of options"}),
     ("triton.compiler.compiler", "LazyDict.get", ("self.data | func(*args)", "func(*args) | self.data"), "hooks",
      {"decorated": "metadata", "hooked": True}),
 )
