@@ -283,7 +283,7 @@ EXPRESSIONS: dict[str, str] = {
         "[128]), [128])",
     "clusters of slices":
         "[gl.SliceLayout(1, gl.BlockedLayout([1, 2], [4, 8], [2, 2], [1, 0], [[0, 1], [1, 0]])).cga_layout, "
-        "gl.DotOperandLayout(1, gl.NVMMADistributedLayout([2, 0], [2, 2], [16, 8], cga_layout=[[1, 0], [0, 1]]), "
+        "gl.DotOperandLayout(1, gl.BlockedLayout([1] * 3, [1, 4, 8], [1, 2, 2], [2, 1, 0], [[0, 1, 0], [1, 0, 0]]), "
         "2).cga_layout]",
     "tiled and rounded":
         "Tiled(data, [32, 32], [32, 1], [16, 32], swizzled, padding='nan', round_f32_to_tf32=True).round_f32_to_tf32",

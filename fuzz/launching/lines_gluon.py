@@ -20,6 +20,10 @@ def third(a, b):
     c = b.load(L1) + tl.num_warps()
 
 @gluon.jit
+def counted(a):
+    b = a + tl.num_warps()
+
+@gluon.jit
 def given(a, b):
     return a + 1, b
 
@@ -122,6 +126,7 @@ r = tl.histogram(m, 64, layout=L1)
 r = tl.histogram(x, 64, mask=x, layout=L1)
 r = tl.histogram(x, 64, mask=True, layout=L1)
 r = tl.histogram(x, 128, mask=x > 3, layout=OTHER)
+r = tl.histogram(tl.arange(0, 128), 64, mask=x > 3, layout=L1)
 r = tl.gather(m, m, -1)
 r = tl.gather(m, m, 2)
 r = tl.gather(m, x, 0)
@@ -255,7 +260,7 @@ r = s.type; w = s.dtype
 r = s.rank + s.numel + s.shape[0] + n
 r = either(n > 3, s, s)
 r = either(n > 3, s, t)
-tl.warp_specialize([(first, (x, s)), (second, (x, s)), (third, (x, s))], [4, 8], [24, 40])
+tl.warp_specialize([(first, (x, s)), (counted, (3,)), (counted, (n,))], [4, 8], [24, 40])
 tl.warp_specialize([(first, (x, s)), (third, (x, s))], [1])
 r = tl.warp_specialize([(given, (x, n)), (third, (x, s))], [4], [24]); w = r[0] + r[1]
 tl.warp_specialize([(first, (x, s)), (second, (x, s))], [4, 4], [24])

@@ -107,6 +107,7 @@ def _builtin(function: Any) -> Any:
 
 
 _GENERATOR = "triton.compiler.code_generator"
+_GLUON = "triton.experimental.gluon.language._semantic"
 
 
 def _edited(module: str, name: str, old: str, new: str) -> Any:
@@ -189,6 +190,10 @@ FAULTS: tuple[tuple[str, str, Any, str, dict[str, object]], ...] = (
      {"piece": "plain: declared"}),
     (_GENERATOR, "CodeGenerator.visit_then_else_blocks", ("= pending_annotations.copy()", "= {}"), "pieces",
      {"piece": "plain: declared"}),
+    (_GLUON, "GluonSemantic.histogram", ("mask, input = self", "mask, _ = self"), "lines", {"part": "gluon: blocks 3"}),
+    (_GLUON, "GluonSemantic.warp_specialize", ("num_warps[i]", "num_warps[0]"), "lines", {"part": "gluon: shared 3"}),
+    (_GLUON, "GluonSemantic.warp_specialize", ("+= len(mlir_args)", "+= len(args)"), "lines",
+     {"part": "gluon: shared 3"}),
     ("triton.backends.nvidia.compiler", "file_hash", lambda path: "", "expressions",
      {"expression": "hash of options"}),
     ("triton.compiler.compiler", "LazyDict.get", ("self.data | func(*args)", "func(*args) | self.data"), "hooks",
