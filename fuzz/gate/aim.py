@@ -80,7 +80,7 @@ def aimed(listed: Iterable[ShardSpec], drawn: Iterable[ShardSpec], shared: Alike
         naming, others = [], [*naming, *others]
     if number <= FEW:
         naming += [one for spec in naming for one in _varied(spec, pattern)]
-    hinting, others = _hinting(others, {word for one in changes for word in one.words})
+    hinting, others = _hinting(others, {word for one in changes for word in one.words + one.near})
     words = {word for one in changes for file in (one.file, *one.users) for word in _words(file)}
     first, looks = [], []
     turns: collections.Counter[str] = collections.Counter()

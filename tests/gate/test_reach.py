@@ -107,7 +107,7 @@ def test_what_no_case_names_is_looked_for_by_what_calls_it() -> None:
 def test_cases_that_share_rare_words_with_what_changed_come_before_the_looks() -> None:
     visitor = Change(file="compiler/code_generator.py", name="CodeGenerator.visit_JoinedStr",
                      users={"compiler/code_generator.py": ("CodeGenerator.visit_JoinedStr",)},
-                     words=("joinedstr", "visit"))
+                     words=("visit",), near=("joinedstr",))
     asked = options(targets=("launch.front_end", "triton.negate"), backends=("compile",), seconds=90.0)
     shards = gate_shards(msgspec.structs.replace(asked, alike=msgspec.structs.replace(FEW, functions=(visitor,))), ())
     early = [case for spec in itertools.takewhile(lambda one: one.first, shards) for case in spec.first]
