@@ -117,7 +117,7 @@ def _hinting(specs: Sequence[ShardSpec], words: set[str]) -> tuple[list[ShardSpe
 
 
 def _with(spec: ShardSpec, cases: tuple[Case, ...]) -> ShardSpec:
-    """A scout of other listed cases, each with the time that those of a shard had."""
+    """A scout of these listed cases, each with its time."""
     return replace(spec, scout=True, first=cases, max_cases=len(cases),
                    seconds=spec.seconds * len(cases) / len(spec.first))
 

@@ -28,7 +28,7 @@ _SECTIONS: dict[Topic, str] = {
 
 
 _ONCE: tuple[Topic, ...] = ("front_end", "interpreted", "refusals", "host", "layouts", "events",
-                           "options", "tuning", "descriptors", "caches")
+                           "options", "tuning", "descriptors", "caches", "arguments")
 """Topics of which a gate plays every scene with everything that it names first: those whose cases are cheap."""
 
 

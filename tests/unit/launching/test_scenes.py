@@ -101,9 +101,10 @@ def test_a_case_of_every_one_shrinks_to_each_of_them() -> None:
     assert not target.draw.valid(case("arguments", a=EVERY))
 
 
-def test_whatever_may_change_between_two_compilations_is_played_by_a_gate() -> None:
-    played = {one.params["scene"] for one in find("launch.caches").draw.once(1)}
-    assert played == {scene.name for scene in scenes().values() if scene.topic == "caches"}
+def test_a_gate_plays_every_change_and_every_argument() -> None:
+    for topic in ("caches", "arguments"):
+        played = {one.params["scene"] for one in find(f"launch.{topic}").draw.once(1)}
+        assert played == {scene.name for scene in scenes().values() if scene.topic == topic}
 
 
 @pytest.mark.parametrize("number, kind", [(2**31 - 1, "i32"), (2**31, "i64"), (-(2**31) - 1, "i64"), (2**63, "u64")])
