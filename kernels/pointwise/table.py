@@ -26,6 +26,7 @@ from tridiff.kernels.pointwise.record import (
     UNSIGNED,
     WIDTHS,
     Form,
+    Group,
     Op,
     Signature,
     operation,
@@ -84,7 +85,8 @@ OPS: Mapping[str, Op] = MappingProxyType({op.name: op for op in _OPS})
 
 def _packing() -> list[Op]:
     """The look-back's packed words (helpers.md §11), narrow enough to be swept."""
-    group, values = "packed words", {8: ("i8", "u8"), 16: ("i16", "u16", "bf16", "fp16")}
+    group: Group = "packed words"
+    values = {8: ("i8", "u8"), 16: ("i16", "u16", "bf16", "fp16")}
     pack, flag = [], []
     unpack: dict[str, Form] = {}
     for width, names in values.items():

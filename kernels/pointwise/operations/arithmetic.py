@@ -2,13 +2,13 @@
 
 from dataclasses import replace
 
-from tridiff.kernels.pointwise.record import BOOL, FLOATS, FULL, INTEGERS, Form, Op, Ulps, operation, real, same
+from tridiff.kernels.pointwise.record import BOOL, FLOATS, FULL, INTEGERS, Form, Group, Op, Ulps, operation, real, same
 
 NUMBERS = INTEGERS + FULL
 
 
 def exact() -> list[Op]:
-    group = "exact arithmetic"
+    group: Group = "exact arithmetic"
     return [
         operation("add", group, Form(same(NUMBERS, 2), "{0} + {1}"), Form(same(BOOL, 2), "{0} | {1}"), halves="fp32",
                   torch="{0} + {1}", judged="a + b", judged_integers="a + b"),
@@ -31,7 +31,9 @@ def exact() -> list[Op]:
 
 
 def division() -> list[Op]:
-    group, whole, floats = "division", "integer division", "float division"
+    group: Group = "division"
+    whole: Group = "integer division"
+    floats: Group = "float division"
     return [
         operation("truediv", group, Form(same(FULL, 2), "{0} / {1}"),
                   Form(same(INTEGERS + BOOL, 2), "{0}.to(tl.float32) / {1}.to(tl.float32)", "fp32"), halves="fp32",

@@ -10,6 +10,7 @@ from tridiff.kernels.pointwise.record import (
     UNSIGNED,
     Exactness,
     Form,
+    Group,
     Op,
     Signature,
     operation,
@@ -17,7 +18,7 @@ from tridiff.kernels.pointwise.record import (
 )
 
 ORDERED = INTEGERS + FLOATS
-_EXTREMUM = "min/max"
+_EXTREMUM: Group = "min/max"
 
 
 def _compare(name: str, operator: str, dtypes: Signature) -> Op:

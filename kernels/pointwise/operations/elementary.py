@@ -8,8 +8,6 @@ from dataclasses import replace
 
 from tridiff.kernels.pointwise.record import FULL, INTEGERS, Course, Form, Group, Op, Ulps, operation, real, same
 
-_EXPONENTIAL, _ANGLES, _HYPERBOLAS, _SPECIAL = "exponential", "trigonometric", "hyperbolic", "special"
-
 
 def _function(name: str, group: Group, ulps: Ulps | None, *, arity: int = 1, template: str = "",
               torch: str | None = None, numpy: str | None = None, judged: str = "", course: Course = "",
@@ -34,7 +32,7 @@ def _lowering(name: str, group: Group) -> Op:
 
 
 def exponential() -> list[Op]:
-    group = _EXPONENTIAL
+    group: Group = "exponential"
     return [
         _monotone("exp", group, Ulps(2, 1, 2, note="libdevice")),
         _monotone("exp2", group, Ulps(2, 1, 2)),
@@ -60,7 +58,7 @@ def exponential() -> list[Op]:
 
 
 def trigonometric() -> list[Op]:
-    group = _ANGLES
+    group: Group = "trigonometric"
     return [
         _function("sin", group, Ulps(2, 2, 1), slope=1.0),
         _function("cos", group, Ulps(2, 2, 2), slope=1.0),
@@ -74,7 +72,7 @@ def trigonometric() -> list[Op]:
 
 
 def hyperbolic() -> list[Op]:
-    group = _HYPERBOLAS
+    group: Group = "hyperbolic"
     return [
         _monotone("sinh", group, Ulps(3, 2, 3)),
         _function("cosh", group, Ulps(2, 1, 2), course="even"),
@@ -86,7 +84,7 @@ def hyperbolic() -> list[Op]:
 
 
 def special() -> list[Op]:
-    group = _SPECIAL
+    group: Group = "special"
     return [
         _monotone("erf", group, Ulps(2, 2, 1), numpy="special.erf({0})"),
         _monotone("erfc", group, Ulps(4, 5), numpy="special.erfc({0})"),

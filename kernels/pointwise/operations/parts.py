@@ -1,10 +1,22 @@
 """Rounding to whole numbers, signs, and the parts that a float is made of."""
 
-from tridiff.kernels.pointwise.record import FLOATS, FULL, INTEGERS, SIGNED, UNSIGNED, Form, Op, operation, real, same
+from tridiff.kernels.pointwise.record import (
+    FLOATS,
+    FULL,
+    INTEGERS,
+    SIGNED,
+    UNSIGNED,
+    Form,
+    Group,
+    Op,
+    operation,
+    real,
+    same,
+)
 
 
 def rounding() -> list[Op]:
-    group = "rounding"
+    group: Group = "rounding"
     return [
         real("floor", group, "pointwise.floor({0})", torch="torch.floor({0})", judged="libdevice.floor(a)"),
         real("ceil", group, "pointwise.ceil({0})", torch="torch.ceil({0})", judged="libdevice.ceil(a)"),
@@ -19,7 +31,7 @@ def rounding() -> list[Op]:
 
 
 def bits() -> list[Op]:
-    group = "sign/bits"
+    group: Group = "sign/bits"
     return [
         operation("abs", group, Form(same(SIGNED, 1), "pointwise.absolute_integer({0})"),
                   Form(same(UNSIGNED, 1), "{0}"), Form(same(FLOATS, 1), "pointwise.absolute({0})"),
@@ -61,7 +73,7 @@ def bits() -> list[Op]:
 
 
 def decomposed() -> list[Op]:
-    group = "decomposed"
+    group: Group = "decomposed"
     return [
         real("frexp_mantissa", group, "pointwise.frexp({0})[0]", torch="torch.frexp({0})[0]",
              judged="judging.frexp_mantissa(a)", exact="numbers"),
