@@ -23,10 +23,12 @@ ArrayNumber = Annotated[int, Meta(ge=0, lt=MAX_ARRAYS)]
 Name = Annotated[str, Meta(pattern=r"^[a-z][a-z0-9_]{0,15}\Z")]
 DType = Literal["i1", "i8", "i16", "i32", "i64", "u8", "u16", "u32", "u64", "fp8e4nv", "fp8e5", "bf16", "fp16", "fp32",
                 "fp64"]
+Decoded = Literal["fp16", "bf16"]
 Small = Annotated[int, Meta(ge=-(1 << 15), le=1 << 15)]
 Turn = Annotated[tuple[Axis, ...], Meta(max_length=5)]
 """An order of axes; empty for the natural one."""
 Operator = Literal["add", "xor", "and", "or", "min", "max"]
+AtomicOperator = Literal["add", "max", "min", "and", "or", "xor", "xchg"]
 
 
 class _Step(msgspec.Struct, frozen=True, forbid_unknown_fields=True, omit_defaults=True):
@@ -56,7 +58,7 @@ class Limit(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
 # -- tensors ------------------------------------------------------------------------------------------------
 
 
-class Load(_Step, tag="load"):
+class Load(_Step, frozen=True, tag="load"):
     """`array.transpose(order)`; where the mask is false, `other`. pointers: the layout in which the pointers are
     made before they are converted to `layout`."""
 
@@ -68,7 +70,7 @@ class Load(_Step, tag="load"):
     pointers: Distributed | UnsetType = UNSET
 
 
-class Ramp(_Step, tag="ramp"):
+class Ramp(_Step, frozen=True, tag="ramp"):
     """`((sum of strides * indices + start) ^ flip) & mask`, in i32, then converted to `dtype`."""
 
     shape: Extents
@@ -80,14 +82,14 @@ class Ramp(_Step, tag="ramp"):
     mask: Annotated[int, Meta(ge=-1, lt=1 << 30)] = -1
 
 
-class Convert(_Step, tag="convert"):
+class Convert(_Step, frozen=True, tag="convert"):
     """The same tensor in another layout."""
 
     source: Value
     layout: Distributed
 
 
-class Transpose(_Step, tag="transpose"):
+class Transpose(_Step, frozen=True, tag="transpose"):
     """`source.transpose(order)`, converted to `layout` from whatever layout the compiler infers."""
 
     source: Value
@@ -95,7 +97,7 @@ class Transpose(_Step, tag="transpose"):
     layout: Distributed
 
 
-class Regroup(_Step, tag="regroup"):
+class Regroup(_Step, frozen=True, tag="regroup"):
     """`source.reshape(shape)`, converted to `layout` from whatever layout the compiler infers."""
 
     source: Value
@@ -103,17 +105,17 @@ class Regroup(_Step, tag="regroup"):
     layout: Distributed
 
 
-class Fp4(_Step, tag="fp4"):
+class Fp4(_Step, frozen=True, tag="fp4"):
     """Bytes to pairs of e2m1 numbers, low nibble first, along `axis`, which becomes twice as long; converted to
     `layout`."""
 
     source: Value
-    dtype: Literal["fp16", "bf16"]
+    dtype: Decoded
     axis: Axis
     layout: Distributed
 
 
-class Combine(_Step, tag="combine"):
+class Combine(_Step, frozen=True, tag="combine"):
     """`left op right`, element by element; both in one layout."""
 
     left: Value
@@ -121,7 +123,7 @@ class Combine(_Step, tag="combine"):
     op: Operator
 
 
-class Reduce(_Step, tag="reduce"):
+class Reduce(_Step, frozen=True, tag="reduce"):
     """Reduction along `axis`; the result has the slice of the source's layout, or is a scalar."""
 
     source: Value
@@ -129,7 +131,7 @@ class Reduce(_Step, tag="reduce"):
     op: Operator
 
 
-class Scan(_Step, tag="scan"):
+class Scan(_Step, frozen=True, tag="scan"):
     """Inclusive scan along `axis`, from the end if `reverse`."""
 
     source: Value
@@ -138,7 +140,7 @@ class Scan(_Step, tag="scan"):
     reverse: bool = False
 
 
-class Take(_Step, tag="take"):
+class Take(_Step, frozen=True, tag="take"):
     """`take_along_axis(source, index, axis)` in registers."""
 
     source: Value
@@ -146,7 +148,7 @@ class Take(_Step, tag="take"):
     axis: Axis
 
 
-class Out(_Step, tag="out"):
+class Out(_Step, frozen=True, tag="out"):
     """Store a tensor to an output array: `array.transpose(order) = source`."""
 
     source: Value
@@ -157,7 +159,7 @@ class Out(_Step, tag="out"):
 # -- buffers ------------------------------------------------------------------------------------------------
 
 
-class Alloc(_Step, tag="alloc"):
+class Alloc(_Step, frozen=True, tag="alloc"):
     """A buffer; with `slots`, that many of them behind one another. source: what it holds at first."""
 
     dtype: DType
@@ -167,21 +169,21 @@ class Alloc(_Step, tag="alloc"):
     source: Value | UnsetType = UNSET
 
 
-class Store(_Step, tag="store"):
+class Store(_Step, frozen=True, tag="store"):
     """`view[...] = source`."""
 
     view: Value
     source: Value
 
 
-class Read(_Step, tag="read"):
+class Read(_Step, frozen=True, tag="read"):
     """The view's elements as a tensor."""
 
     view: Value
     layout: Distributed
 
 
-class Index(_Step, tag="index"):
+class Index(_Step, frozen=True, tag="index"):
     """`view[slot]`; running: the slot is known at run time only."""
 
     view: Value
@@ -189,7 +191,7 @@ class Index(_Step, tag="index"):
     running: bool = False
 
 
-class Subslice(_Step, tag="subslice"):
+class Subslice(_Step, frozen=True, tag="subslice"):
     """`view[..., start:start + length, ...]` along `axis`."""
 
     view: Value
@@ -198,21 +200,21 @@ class Subslice(_Step, tag="subslice"):
     length: Annotated[int, Meta(ge=1, le=1 << 14)]
 
 
-class Permute(_Step, tag="permute"):
+class Permute(_Step, frozen=True, tag="permute"):
     """`view.transpose(order)`."""
 
     view: Value
     order: Order
 
 
-class Reshape(_Step, tag="reshape"):
+class Reshape(_Step, frozen=True, tag="reshape"):
     """`view.reshape(shape)`."""
 
     view: Value
     shape: Extents
 
 
-class Reinterpret(_Step, tag="reinterpret"):
+class Reinterpret(_Step, frozen=True, tag="reinterpret"):
     """The same bytes as another buffer."""
 
     view: Value
@@ -221,7 +223,7 @@ class Reinterpret(_Step, tag="reinterpret"):
     layout: Shared
 
 
-class Gather(_Step, tag="gather"):
+class Gather(_Step, frozen=True, tag="gather"):
     """`take_along_axis(view, index, axis)`."""
 
     view: Value
@@ -229,7 +231,7 @@ class Gather(_Step, tag="gather"):
     axis: Axis
 
 
-class Scatter(_Step, tag="scatter"):
+class Scatter(_Step, frozen=True, tag="scatter"):
     """`put_along_axis(view, index, source, axis)` after broadcasting index and source against each other; no element
     may be the target of two."""
 
@@ -239,7 +241,7 @@ class Scatter(_Step, tag="scatter"):
     axis: Axis
 
 
-class Atomic(_Step, tag="atomic"):
+class Atomic(_Step, frozen=True, tag="atomic"):
     """`view[target] = view[target] op source` for every element of source and index, in any order; the value is what
     stood there before. Elements whose mask is false do nothing and have no value."""
 
@@ -247,21 +249,21 @@ class Atomic(_Step, tag="atomic"):
     source: Value
     index: Value
     axis: Axis
-    op: Literal["add", "max", "min", "and", "or", "xor", "xchg"]
+    op: AtomicOperator
     mask: Limit | UnsetType = UNSET
 
 
-class Barrier(_Step, tag="barrier"):
+class Barrier(_Step, frozen=True, tag="barrier"):
     """All warps wait for one another."""
 
 
-class Dealloc(_Step, tag="dealloc"):
+class Dealloc(_Step, frozen=True, tag="dealloc"):
     """The end of a buffer's life; `view` is the buffer itself."""
 
     view: Value
 
 
-class Ring(_Step, tag="ring"):
+class Ring(_Step, frozen=True, tag="ring"):
     """A loop that copies `tiles` tiles from the rows of one array to those of another through a ring of `slots`
     buffers, storing `ahead` tiles ahead of reading. Arrays have the shape (tiles, *shape)."""
 

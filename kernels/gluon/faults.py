@@ -84,7 +84,7 @@ def _swizzle(chain: Chain, number: int, step: Step) -> Iterable[Variant]:
             yield before(chain, number, plain)
 
 
-def _axis(*kinds: type[Step]) -> Variants:
+def _axis(*kinds: type[Gather | Take | Scatter | Atomic | Reduce | Scan]) -> Variants:
     """Another axis of a step of these kinds."""
 
     def variants(chain: Chain, number: int, step: Step) -> Iterable[Variant]:

@@ -101,11 +101,16 @@ def vector(run: int, *, bits: int) -> int:
     return min(run, max(128 // bits, 1))
 
 
+NvmmaRow = Literal[0, 32, 64, 128]
+Bits = Literal[8, 16, 32, 64]
+"""Of an element in memory."""
+
+
 class Nvmma(msgspec.Struct, frozen=True, forbid_unknown_fields=True, tag="nvmma"):
     """What TMA and wgmma read: eight rows of `swizzle` bytes, swizzled in groups of 16 bytes."""
 
-    swizzle: Literal[0, 32, 64, 128]
-    bits: Literal[8, 16, 32, 64]
+    swizzle: NvmmaRow
+    bits: Bits
     rank: Annotated[int, Meta(ge=1, le=MAX_RANK)]
     transposed: bool = False
 
@@ -180,8 +185,8 @@ def constructor(layout: Distributed | Shared) -> str:
         case Slice():
             return f"gl.SliceLayout({layout.dim}, {constructor(layout.parent)})"
         case Linear():
-            fields = (layout.register, layout.lane, layout.warp)
-            return f"gl.DistributedLinearLayout({', '.join(map(_lists, fields))}, [], {list(layout.shape)})"
+            bases = (layout.register, layout.lane, layout.warp)
+            return f"gl.DistributedLinearLayout({', '.join(map(_lists, bases))}, [], {list(layout.shape)})"
         case Mma():
             return (f"gl.NVMMADistributedLayout([{layout.version}, 0], {list(layout.warps_per_cta)}, "
                     f"{list(layout.instruction)})")

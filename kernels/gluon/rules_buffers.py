@@ -205,13 +205,12 @@ def _gather(state: State, step: Gather) -> Type:
     require(all(n <= m for k, (m, n) in enumerate(zip(view.shape, index.shape, strict=True)) if k != axis),
              "the index reaches beyond the view beside the axis")
     indices(index, view.shape[axis])
-    assert index.layout is not None
-    return new_tensor(state, view.dtype, index.shape, index.layout, between=_look(state, view))
+    return new_tensor(state, view.dtype, index.shape, index.held, between=_look(state, view))
 
 
 def targets(places: Integers, index: Integers, axis: int) -> Integers:
     """Byte offsets that indices along `axis` select from a view."""
-    grid = list(np.indices(index.shape, sparse=True))
+    grid: list[Integers] = list(np.indices(index.shape, sparse=True))
     grid[axis] = index
     return places[tuple(grid)]
 
@@ -263,8 +262,7 @@ def _atomic(state: State, step: Atomic) -> Type:
     if step.mask is not UNSET:
         axis_of(step.mask.axis, shape)
     memory.between, memory.exchanging = between, True
-    assert index.layout is not None
-    made = new_tensor(state, view.dtype, shape, index.layout)
+    made = new_tensor(state, view.dtype, shape, index.held)
     return replace(made, settled=False)
 
 

@@ -99,8 +99,7 @@ def _fp4(state: State, step: Fp4) -> Type:
     source = settled(state, step.source)
     require(source.dtype in ("i8", "u8"), f"fp4 numbers lie in bytes, not {source.dtype}")
     axis = axis_of(step.axis, source.shape)
-    assert source.layout is not None
-    held = holding(source.layout, shape=source.shape)
+    held = holding(source.held, shape=source.shape)
     require(held is not None and held.registers >= 4, "fewer than four bytes per thread are not decoded")
     if isinstance(source.layout, Blocked):
         fits = all(n <= extent for n, extent in zip(source.layout.size_per_thread, source.shape, strict=True))
@@ -128,9 +127,8 @@ def _foldable(source: Tensor, op: str, axis: int) -> tuple[int, int] | None:
 def _reduce(state: State, step: Reduce) -> Type:
     source = settled(state, step.source)
     between = _foldable(source, step.op, step.axis)
-    assert source.layout is not None
     shape = tuple(n for k, n in enumerate(source.shape) if k != step.axis)
-    layout = Slice(step.axis, source.layout) if shape else None
+    layout = Slice(step.axis, source.held) if shape else None
     return Tensor(source.dtype, shape, layout, between=between)
 
 
@@ -149,8 +147,7 @@ def _take(state: State, step: Take) -> Type:
              "index and source differ beside the axis")
     require(source.dtype != "i1", "a gather of booleans")
     indices(index, source.shape[axis])
-    assert index.layout is not None
-    return new_tensor(state, source.dtype, index.shape, index.layout, between=source.between)
+    return new_tensor(state, source.dtype, index.shape, index.held, between=source.between)
 
 
 def _out(state: State, step: Out) -> Type:

@@ -1,20 +1,21 @@
 """What is known of the values of a chain while it is checked, and what the rules of all steps share."""
 
 import math
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 
 import numpy as np
 import numpy.typing as npt
 
-from tridiff.kernels.gluon.chain import Global
-from tridiff.kernels.gluon.layouts import LANES, Distributed, distributed_problem
+from tridiff.kernels.gluon.chain import AtomicOperator, DType, Global
+from tridiff.kernels.gluon.layouts import LANES, Bits, Distributed, distributed_problem
 from tridiff.kernels.gluon.memory import Placement
 
 Integers = npt.NDArray[np.int64]
 
-WIDTH = {"i1": 8, "i8": 8, "i16": 16, "i32": 32, "i64": 64, "u8": 8, "u16": 16, "u32": 32, "u64": 64, "fp8e4nv": 8,
-         "fp8e5": 8, "bf16": 16, "fp16": 16, "fp32": 32, "fp64": 64}
+WIDTH: Mapping[str, Bits] = {
+    "i1": 8, "i8": 8, "i16": 16, "i32": 32, "i64": 64, "u8": 8, "u16": 16, "u32": 32, "u64": 64, "fp8e4nv": 8,
+    "fp8e5": 8, "bf16": 16, "fp16": 16, "fp32": 32, "fp64": 64}
 """Bits of an element in memory."""
 
 EXACT = {"bf16": 1 << 8, "fp16": 1 << 11, "fp32": 1 << 24, "fp64": 1 << 53}
@@ -25,9 +26,10 @@ MAX_PER_THREAD = 128
 MAX_SHARED_BYTES = 96 << 10
 """Shared memory of all buffers together; what layout conversions need comes on top."""
 
-ATOMIC_DTYPES = {"add": ("i32", "u32", "i64", "u64", "fp16", "bf16", "fp32", "fp64"),
-                 **{op: ("i32", "u32", "i64", "u64") for op in ("max", "min", "and", "or", "xor")},
-                 "xchg": ("i32", "u32", "i64", "u64", "fp32", "fp64")}
+_INTEGERS: tuple[DType, ...] = ("i32", "u32", "i64", "u64")
+ATOMIC_DTYPES: Mapping[AtomicOperator, tuple[DType, ...]] = {
+    "add": (*_INTEGERS, "fp16", "bf16", "fp32", "fp64"), "max": _INTEGERS, "min": _INTEGERS, "and": _INTEGERS,
+    "or": _INTEGERS, "xor": _INTEGERS, "xchg": (*_INTEGERS, "fp32", "fp64")}
 """Element types with shared-memory atomics (contract: ttg_ops.md §3 and §7.4)."""
 
 
@@ -40,12 +42,18 @@ class Tensor:
     """A tensor in registers. between: bounds that all its values keep, as whole numbers. known: its values, where no
     input takes part in them. settled: False for what atomics return, whose order of arrival is open."""
 
-    dtype: str
+    dtype: DType
     shape: tuple[int, ...]
     layout: Distributed | None
     between: tuple[int, int] | None = None
     known: Integers | None = None
     settled: bool = True
+
+    @property
+    def held(self) -> Distributed:
+        """The layout of a tensor that is no scalar."""
+        assert self.layout is not None
+        return self.layout
 
 
 @dataclass
@@ -66,7 +74,7 @@ class View:
     uncut view lies, for the rules of subslices. slots: length of the leading ring axis, 0 once it is indexed."""
 
     buffer: int
-    dtype: str
+    dtype: DType
     shape: tuple[int, ...]
     whole: Placement
     kind: str
@@ -78,6 +86,12 @@ class View:
 
 
 Type = Tensor | View | None
+
+
+def as_tensor(made: Type) -> Tensor:
+    """Of a value that a legal chain uses as a tensor."""
+    assert isinstance(made, Tensor)
+    return made
 
 
 @dataclass
@@ -119,13 +133,14 @@ def view_of(state: State, number: int, *, ring: bool = False) -> View:
     return found
 
 
-def new_tensor(state: State, dtype: str, shape: tuple[int, ...], layout: Distributed, **facts: object) -> Tensor:
+def new_tensor(state: State, dtype: DType, shape: tuple[int, ...], layout: Distributed, *,
+               between: tuple[int, int] | None = None, known: Integers | None = None) -> Tensor:
     """A tensor type, checked."""
     why = distributed_problem(layout, shape=shape, warps=state.warps)
     require(not why, why)
     size = math.prod(shape)
     require(size <= most_elements(state.warps), f"a tensor of {size} elements is too large")
-    return Tensor(dtype, shape, layout, **facts)  # type: ignore[arg-type]
+    return Tensor(dtype, shape, layout, between, known)
 
 
 def most_elements(warps: int) -> int:

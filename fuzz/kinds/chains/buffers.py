@@ -9,7 +9,19 @@ from tridiff.fuzz.kinds.chains import layouts
 from tridiff.fuzz.kinds.chains.draft import EVERY, Draft, warps
 from tridiff.fuzz.kinds.chains.registers import indices
 from tridiff.fuzz.kinds.chains.views import deeper, filled_buffer, look
-from tridiff.kernels.gluon.chain import Alloc, Atomic, Barrier, Chain, Dealloc, Gather, Read, Ring, Scatter, Store
+from tridiff.kernels.gluon.chain import (
+    Alloc,
+    Atomic,
+    AtomicOperator,
+    Barrier,
+    Chain,
+    Dealloc,
+    Gather,
+    Read,
+    Ring,
+    Scatter,
+    Store,
+)
 from tridiff.kernels.gluon.layouts import Blocked, Distributed
 from tridiff.kernels.gluon.values import ATOMIC_DTYPES, EXACT, WIDTH
 
@@ -123,7 +135,7 @@ def _scatter(draft: Draft, seen: int, axis: int) -> None:
 def atomic_chains(draw: st.DrawFn, *, elements: int) -> Chain:
     """Atomic updates of a buffer through indices that collide, with and without masks; what they return is kept."""
     draft = Draft(draw, warps=draw(warps()), elements=min(elements, 1024))
-    op = draw(st.sampled_from(("add", "max", "min", "and", "or", "xor", "xchg")))
+    op: AtomicOperator = draw(st.sampled_from(("add", "max", "min", "and", "or", "xor", "xchg")))
     dtype = draw(st.sampled_from(ATOMIC_DTYPES[op]))
     # Two rounds of additions must not leave what the type holds exactly.
     most = min(256, draft.elements // 2, EXACT.get(dtype, 1 << 30) // 4)

@@ -4,16 +4,17 @@ from hypothesis import strategies as st
 from msgspec import UNSET, UnsetType
 
 from tridiff.fuzz.kinds.chains import layouts
-from tridiff.kernels.gluon.chain import MAX_ARRAYS, MAX_STEPS, Chain, Convert, Global, Limit, Load, Out, Step
+from tridiff.kernels.gluon.chain import MAX_ARRAYS, MAX_STEPS, Chain, Convert, DType, Global, Limit, Load, Out, Step
 from tridiff.kernels.gluon.check import add
 from tridiff.kernels.gluon.layouts import LANES, Distributed, untransposed
 from tridiff.kernels.gluon.rules_buffers import bytes_of
-from tridiff.kernels.gluon.values import Illegal, State, Tensor, View, most_elements
+from tridiff.kernels.gluon.values import Illegal, State, Tensor, View, as_tensor, most_elements
 
-EVERY = ("i32", "fp16", "i8", "fp32", "i64", "fp64", "bf16", "i16", "u8", "u16", "u32", "u64", "fp8e4nv", "fp8e5")
+EVERY: tuple[DType, ...] = (
+    "i32", "fp16", "i8", "fp32", "i64", "fp64", "bf16", "i16", "u8", "u16", "u32", "u64", "fp8e4nv", "fp8e5")
 """Element types that shared memory holds, simplest first."""
 
-REGISTER_ONLY = ("i1",)
+REGISTER_ONLY: tuple[DType, ...] = ("i1",)
 
 
 class Draft:
@@ -55,9 +56,7 @@ class Draft:
         return view.places.size <= most_elements(self.warps) and bool(written[bytes_of(view)].all())
 
     def tensor(self, number: int) -> Tensor:
-        found = self.state.types[number]
-        assert isinstance(found, Tensor)
-        return found
+        return as_tensor(self.state.types[number])
 
     def view(self, number: int) -> View:
         found = self.state.types[number]
@@ -76,7 +75,7 @@ class Draft:
         axis = self.axis(shape)
         return Limit(axis, self.draw(st.integers(0, shape[axis])))
 
-    def array(self, dtype: str, shape: tuple[int, ...], *, output: bool = False,
+    def array(self, dtype: DType, shape: tuple[int, ...], *, output: bool = False,
               between: tuple[int, int] | UnsetType = UNSET) -> int:
         """A new array in global memory; its number."""
         letter = "out" if output else "in"
@@ -89,7 +88,7 @@ class Draft:
         """Whether there may be two more arrays, and the steps that use them."""
         return len(self.arrays) + 2 <= MAX_ARRAYS and len(self.steps) + 8 <= MAX_STEPS
 
-    def load(self, dtype: str, shape: tuple[int, ...], *, layout: Distributed | None = None,
+    def load(self, dtype: DType, shape: tuple[int, ...], *, layout: Distributed | None = None,
              between: tuple[int, int] | UnsetType = UNSET) -> int:
         """A tensor of a new array: whole or masked, at times transposed, at times with pointers made elsewhere."""
         made = self.layout(shape) if layout is None else layout

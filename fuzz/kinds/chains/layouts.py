@@ -1,18 +1,21 @@
 """Hypothesis strategies for layouts: any legal one for a tensor or buffer of a given shape."""
 
 import math
+from typing import Literal
 
 from hypothesis import strategies as st
 
 from tridiff.kernels.gluon.layouts import (
     LANES,
     Bases,
+    Bits,
     Blocked,
     Distributed,
     DotOperand,
     Linear,
     Mma,
     Nvmma,
+    NvmmaRow,
     Padded,
     Shared,
     SharedLinear,
@@ -103,7 +106,7 @@ def _dot_operand(draw: st.DrawFn, *, warps: int) -> Distributed:
     if draw(st.integers(0, 3)) == 3:
         return DotOperand(draw(st.sampled_from((0, 1))), draw(blocked(rank=2, warps=warps)), 0)
     version = draw(st.sampled_from((2, 2, 3) if warps % 4 == 0 else (2,)))
-    operand = 0 if version == 3 else draw(st.sampled_from((0, 1)))
+    operand: Literal[0, 1] = 0 if version == 3 else draw(st.sampled_from((0, 1)))
     return DotOperand(operand, draw(mma(warps=warps, version=version)), draw(st.sampled_from((1, 2, 4))))
 
 
@@ -129,7 +132,7 @@ def _offset_bases(draw: st.DrawFn, *, shape: tuple[int, ...], mixed: bool) -> Ba
 
 
 @st.composite
-def shared(draw: st.DrawFn, *, shape: tuple[int, ...], bits: int, padded: bool = True, plain: bool = False) -> Shared:
+def shared(draw: st.DrawFn, *, shape: tuple[int, ...], bits: Bits, padded: bool = True, plain: bool = False) -> Shared:
     """Any layout that a buffer of `shape` may have; shrinks towards plain memory. plain: only memory without
     swizzle and padding, in row-major order."""
     rank, size = len(shape), math.prod(shape)
@@ -143,9 +146,9 @@ def shared(draw: st.DrawFn, *, shape: tuple[int, ...], bits: int, padded: bool =
     power = st.sampled_from((1, 2, 4, 8, 16))
     if kind == "swizzled":
         found = Swizzled(draw(power), draw(power), draw(power), tuple(draw(st.permutations(natural))))
-    elif kind == "nvmma" and bits in (8, 16, 32, 64):
+    elif kind == "nvmma":
         turned = rank == 2 and draw(st.booleans())
-        swizzle = draw(st.sampled_from((32, 64, 128, 0)))
+        swizzle: NvmmaRow = draw(st.sampled_from((32, 64, 128, 0)))
         found = Nvmma(swizzle, bits, rank, turned and swizzle > 0)
     elif kind == "padded" and size > 1:
         intervals = draw(st.lists(st.sampled_from([1 << k for k in range(1, log2(size) + 1)]), min_size=1, max_size=2,

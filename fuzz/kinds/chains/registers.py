@@ -12,8 +12,11 @@ from tridiff.kernels.gluon.chain import (
     Chain,
     Combine,
     Convert,
+    Decoded,
+    DType,
     Fp4,
     Load,
+    Operator,
     Ramp,
     Reduce,
     Regroup,
@@ -25,7 +28,7 @@ from tridiff.kernels.gluon.layouts import Blocked, Distributed, log2, strides
 from tridiff.kernels.gluon.ownership import registers
 from tridiff.kernels.gluon.values import EXACT, Tensor
 
-FOLDED = ("i32", "i64", "u32", "u64", "i16", "i8", "u8", "u16", "fp32", "fp16", "bf16", "fp64")
+FOLDED: tuple[DType, ...] = ("i32", "i64", "u32", "u64", "i16", "i8", "u8", "u16", "fp32", "fp16", "bf16", "fp64")
 """Element types that reductions and scans are tried with."""
 
 
@@ -90,7 +93,8 @@ def fold_chains(draw: st.DrawFn, *, elements: int) -> Chain:
             dtype = "i32"
         source = draft.load(dtype, shape, between=(-most, most) if most else UNSET)
         for _ in range(draw(st.integers(1, 2))):
-            ops = ("add", "max", "min") if dtype in EXACT else ("add", "max", "xor", "min", "or", "and")
+            ops: tuple[Operator, ...] = (
+                ("add", "max", "min") if dtype in EXACT else ("add", "max", "xor", "min", "or", "and"))
             axis, op = draft.axis(shape), draw(st.sampled_from(ops))
             if scans:
                 scanned = source
@@ -99,10 +103,10 @@ def fold_chains(draw: st.DrawFn, *, elements: int) -> Chain:
                 draft.out(draft.step(Scan(scanned, axis, op, draw(st.booleans()))))
                 continue
             reduced = draft.step(Reduce(source, axis, op))
-            if draft.tensor(reduced).shape and draw(st.booleans()):
+            if bool(draft.tensor(reduced).shape) and draw(st.booleans()):
                 step = Reduce(reduced, draft.axis(draft.tensor(reduced).shape), op)
                 reduced = draft.step(step) if draft.fits(step) else reduced
-            if draft.tensor(reduced).shape and draw(st.booleans()):
+            if bool(draft.tensor(reduced).shape) and draw(st.booleans()):
                 reduced = draft.converted(reduced)
             draft.out(reduced)
     return draft.chain()
@@ -118,7 +122,7 @@ def fp4_chains(draw: st.DrawFn, *, elements: int) -> Chain:
         packed = draft.load(draw(st.sampled_from(("i8", "u8"))), shape)
         axis = draft.axis(shape)
         wide = (*shape[:axis], 2 * shape[axis], *shape[axis + 1:])
-        dtype = draw(st.sampled_from(("fp16", "bf16")))
+        dtype: Decoded = draw(st.sampled_from(("fp16", "bf16")))
         there = draft.layout(wide)
         if not draft.fits(Fp4(packed, dtype, axis, there)):
             packed = draft.converted(packed, _four_each(draft, shape))
@@ -163,8 +167,7 @@ def register_view_chains(draw: st.DrawFn, *, elements: int) -> Chain:
 
 def exchanges(source: Tensor, index: Tensor) -> int:
     """Pairs of a register of the source and one of the indices of a gather."""
-    assert source.layout is not None and index.layout is not None
-    return registers(source.layout, shape=source.shape) * registers(index.layout, shape=index.shape)
+    return registers(source.held, shape=source.shape) * registers(index.held, shape=index.shape)
 
 
 def indices(draft: Draft, shape: tuple[int, ...], axis: int, extent: int, *, distinct: bool = False,
@@ -172,9 +175,9 @@ def indices(draft: Draft, shape: tuple[int, ...], axis: int, extent: int, *, dis
     """A tensor of indices in [0, extent). distinct: along `axis`, whose length must not exceed the extent, no two
     are equal; otherwise at times loaded, at times with repetitions."""
     draw = draft.draw
-    dtype = draw(st.sampled_from([name for name, most in
-                                  (("i32", 1 << 31), ("i64", 1 << 62), ("i16", 1 << 15), ("i8", 127), ("u32", 1 << 32))
-                                  if extent - 1 <= most]))
+    largest: tuple[tuple[DType, int], ...] = (
+        ("i32", 1 << 31), ("i64", 1 << 62), ("i16", 1 << 15), ("i8", 127), ("u32", 1 << 32))
+    dtype = draw(st.sampled_from([name for name, most in largest if extent - 1 <= most]))
     made = draft.layout(shape) if layout is None else layout
     if not distinct and extent <= 256 and draw(st.booleans()) and draft.room:
         return draft.load(dtype, shape, layout=made, between=(0, extent - 1))

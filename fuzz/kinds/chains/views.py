@@ -11,6 +11,7 @@ from tridiff.kernels.gluon.chain import (
     Alloc,
     Barrier,
     Chain,
+    DType,
     Index,
     Permute,
     Read,
@@ -28,7 +29,7 @@ DEPTH = 6
 """Views behind one another at most."""
 
 
-def filled_buffer(draft: Draft, *, dtype: str, shape: tuple[int, ...], slots: int = 0, plain: bool = False) -> int:
+def filled_buffer(draft: Draft, *, dtype: DType, shape: tuple[int, ...], slots: int = 0, plain: bool = False) -> int:
     """A buffer whose every element is written: at allocation, by one store, or slot by slot."""
     layout = draft.draw(layouts.shared(shape=shape, bits=WIDTH[dtype], padded=not slots, plain=plain))
     if slots:

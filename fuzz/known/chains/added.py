@@ -14,6 +14,7 @@ from tridiff.kernels.gluon.check import typed
 from tridiff.kernels.gluon.layouts import Distributed, log2, power_of_two
 from tridiff.kernels.gluon.memory import Placement, placement
 from tridiff.kernels.gluon.ownership import holding
+from tridiff.kernels.gluon.values import View, as_tensor
 
 
 def _accesses(chain: Chain) -> Iterator[tuple[Placement, tuple[int, ...], Distributed]]:
@@ -33,7 +34,9 @@ def _accesses(chain: Chain) -> Iterator[tuple[Placement, tuple[int, ...], Distri
                 held = number
             case _:
                 continue
-        yield types[view].whole, types[view].shape, types[held].layout
+        seen = types[view]
+        assert isinstance(seen, View)
+        yield seen.whole, seen.shape, as_tensor(types[held]).held
 
 
 def _wrong(whole: Placement, shape: tuple[int, ...], layout: Distributed) -> bool:

@@ -25,7 +25,7 @@ from tridiff.kernels.gluon.chain import (
 )
 from tridiff.kernels.gluon.check import typed
 from tridiff.kernels.gluon.layouts import Blocked, Padded, vector
-from tridiff.kernels.gluon.values import WIDTH, Tensor, Type, View
+from tridiff.kernels.gluon.values import WIDTH, Tensor, Type, View, as_tensor
 
 MANY = 1 << 14
 """Registers of the source times registers of the indices of a gather that takes half a minute and more to compile."""
@@ -71,13 +71,14 @@ def _words(chain: Chain) -> Iterator[str]:
     yield from (_of_buffer(step) for step in chain.steps if isinstance(step, Alloc))
     for step in chain.steps:
         if isinstance(step, Reduce | Scan):
-            yield of_fold(step, types[step.source])
+            yield of_fold(step, as_tensor(types[step.source]))
         elif isinstance(step, Fp4):
-            yield _of_decoded(types[step.source], step.axis)
-        elif isinstance(step, Take) and exchanges(types[step.source], types[step.index]) >= MANY:
+            yield _of_decoded(as_tensor(types[step.source]), step.axis)
+        elif isinstance(step, Take) and exchanges(
+                as_tensor(types[step.source]), as_tensor(types[step.index])) >= MANY:
             yield "gather of many registers"
     yield from (of_conversion(step, types) for step in chain.steps if isinstance(step, Convert | Transpose | Regroup))
-    yield from (_of_load(step, made, chain.arrays[step.array].dtype)
+    yield from (_of_load(step, as_tensor(made), chain.arrays[step.array].dtype)
                 for step, made in zip(chain.steps, types, strict=True) if isinstance(step, Load))
     if misread(chain):
         yield "transposition lost"
@@ -90,9 +91,11 @@ def _of_buffer(step: Alloc) -> str:
     return "padding cuts vectors" if any(padding % unit for _, padding in step.layout.pairs) else ""
 
 
-def _beyond(source: Tensor) -> bool:
+def _beyond(source: Type) -> bool:
     """Whether a layout gives a thread more along an axis than there is, which 3.6.0 does not scan (corpus)."""
-    return any(size > extent for size, extent in zip(source.layout.size_per_thread, source.shape, strict=True))
+    tensor = as_tensor(source)
+    assert isinstance(tensor.layout, Blocked)
+    return any(size > extent for size, extent in zip(tensor.layout.size_per_thread, tensor.shape, strict=True))
 
 
 def masks_narrow(step: Load, dtype: str) -> bool:

@@ -34,8 +34,8 @@ class _Seen:
 
 
 def _whole(full: Integers, layout: Shared | None = None) -> _Seen:
-    bare = isinstance(layout, Nvmma) and not layout.swizzle and full.ndim == 2
-    return _Seen(full, tuple(slice(0, extent) for extent in full.shape), layout if bare else None)
+    bare = layout if isinstance(layout, Nvmma) and not layout.swizzle and full.ndim == 2 else None
+    return _Seen(full, tuple(slice(0, extent) for extent in full.shape), bare)
 
 
 def _next(step: Index | Subslice | Reshape | Permute, source: _Seen, view: View) -> _Seen:

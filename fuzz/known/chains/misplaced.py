@@ -6,9 +6,10 @@ from itertools import product
 from msgspec import UNSET
 
 from tridiff.kernels.gluon.chain import Convert, Load, Reduce, Regroup, Scan, Transpose
+from tridiff.kernels.gluon.layouts import Blocked
 from tridiff.kernels.gluon.ownership import Holding, holding, lanes_apart, warps_apart
 from tridiff.kernels.gluon.scans import lanes_repeated, registers_apart, runs_in_one_thread
-from tridiff.kernels.gluon.values import WIDTH, Tensor, Type
+from tridiff.kernels.gluon.values import WIDTH, Tensor, Type, as_tensor
 from tridiff.kernels.gluon.warp_conversions import low_bits_swapped_twice
 
 
@@ -16,8 +17,8 @@ def conversion_of(step: Convert | Transpose | Regroup,
                   types: tuple[Type, ...]) -> tuple[Holding | None, Holding | None]:
     """Who holds what before and after, of the tensor as it is afterwards. A transposition and another shape leave the
     elements where they are; a conversion follows them."""
-    source = types[step.source]
-    before, shape = holding(source.layout, shape=source.shape, products=True), source.shape
+    source = as_tensor(types[step.source])
+    before, shape = holding(source.held, shape=source.shape, products=True), source.shape
     if before is not None and isinstance(step, Transpose):
         before = before.permuted(step.order)
     if isinstance(step, Transpose):
@@ -30,7 +31,7 @@ def conversion_of(step: Convert | Transpose | Regroup,
 
 
 def of_conversion(step: Convert | Transpose | Regroup, types: tuple[Type, ...]) -> str:
-    if WIDTH[types[step.source].dtype] > 8:
+    if WIDTH[as_tensor(types[step.source]).dtype] > 8:
         return ""
     before, after = conversion_of(step, types)
     swapped = before is not None and after is not None and low_bits_swapped_twice(before, after)
@@ -38,22 +39,25 @@ def of_conversion(step: Convert | Transpose | Regroup, types: tuple[Type, ...]) 
 
 
 def of_fold(step: Reduce | Scan, source: Tensor) -> str:
-    words = {"lanes apart": lanes_apart, "warps apart": warps_apart} if isinstance(step, Reduce) else {
+    layout, shape, axis = source.held, source.shape, step.axis
+    if isinstance(step, Reduce):
+        return ("lanes apart" if lanes_apart(layout, shape=shape, axis=axis) else
+                "warps apart" if warps_apart(layout, shape=shape, axis=axis) else "")
+    words = {
         "registers apart": registers_apart, "runs in one thread": runs_in_one_thread, "lanes repeated": lanes_repeated}
-    return next((word for word, applies in words.items()
-                 if applies(source.layout, shape=source.shape, axis=step.axis)), "")
+    assert isinstance(layout, Blocked)
+    return next((word for word, applies in words.items() if applies(layout, shape=shape, axis=axis)), "")
 
 
-def of_other(step: Load, made: Type, dtype: str) -> str:
+def of_other(step: Load, made: Tensor, dtype: str) -> str:
     """An `other` that is no zero is converted on the device, to a pair. ptxas 12.8 loses the upper two of four bytes
     where it packs that pair twice (corpus, codegen.scan/value-a9b5c5566c): in a masked load of four neighbours, and of
     pairs and of what Triton need not load at all behind it, if it sees that every thread's are masked. Whether these
     are packed is not looked at, nor how the array is aligned: the word may stand where nothing is wrong."""
     if step.mask is UNSET or not step.other or not dtype.startswith("fp8"):
         return ""
-    assert isinstance(made, Tensor) and made.layout is not None
     axis, count, shape = step.mask.axis, step.mask.count, made.shape
-    held = holding(made.layout, shape=shape, products=True)
+    held = holding(made.held, shape=shape, products=True)
     if held is None or count >= shape[axis]:
         return ""
     order = step.order or tuple(range(len(shape)))
