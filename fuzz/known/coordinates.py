@@ -81,8 +81,8 @@ def _over_axes(graph: Graph, expr: Expr) -> Expr:
         case Pointwise(op="add" | "sub" | "mul" | "neg") as node:
             args = [_over_axes(graph, Sym(name=f"v{k}")) for k in node.args]
             if node.op == "sub":
-                args[1] = Apply(function="neg", args=args[1:])
-            return Apply(function="add" if node.op == "sub" else node.op, args=tuple(args))
+                args[1] = Apply(function="neg", args=(args[1],))
+            return Apply(function="mul" if node.op == "mul" else "neg" if node.op == "neg" else "add", args=tuple(args))
     return expr
 
 

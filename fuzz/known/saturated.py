@@ -29,7 +29,7 @@ def without_overflow(case: Case) -> Case | None:
     analysis, nodes, place = analysis_of(graph), list[Node](), dict[int, int]()
     for position, node in enumerate(graph.nodes):
         moved = with_operands(node, place.__getitem__)
-        if isinstance(moved, Cast | Store) and _may_overflow(analysis, node):
+        if isinstance(node, Cast | Store) and isinstance(moved, Cast | Store) and _may_overflow(analysis, node):
             source, first = analysis.dtype(conversion(analysis, node)[0]), len(nodes)
             value = moved.arg if isinstance(moved, Cast) else moved.value
             nodes += (Constant(value=f"-{_LARGEST}", dtype=source), Pointwise(op="maximum", args=(value, first)),

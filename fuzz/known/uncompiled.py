@@ -86,9 +86,10 @@ def _cut_from_below(put: Callable[[Expr, int], Expr]) -> Form:
         if expr is not None:
             new = written(expr, analysis.sizes)
             return {position: with_expression(node, new)} if new != expr else {}
-        found = isinstance(node, Pointwise) and node.op.startswith("maximum") and of_axes(analysis, position) and any(
-            isinstance(one := analysis.graph.nodes[k], Constant) and one.value in ("0", "1") for k in node.args)
-        return {position: replace(node, op=node.op.replace("max", "min"))} if found else {}
+        if isinstance(node, Pointwise) and node.op.startswith("maximum") and of_axes(analysis, position) and any(
+                isinstance(one := analysis.graph.nodes[k], Constant) and one.value in ("0", "1") for k in node.args):
+            return {position: replace(node, op=node.op.replace("max", "min"))}
+        return {}
 
     return form
 

@@ -100,7 +100,7 @@ def _numbers(expr: Apply) -> tuple[Expr, ...]:
 def _narrowed(analysis: Analysis, carried: Carried, expr: Expr) -> Expr:
     if not isinstance(expr, Apply):
         return expr
-    smaller = replace(expr, args=tuple(_narrowed(analysis, carried, one) for one in expr.args))
+    smaller: Expr = replace(expr, args=tuple(_narrowed(analysis, carried, one) for one in expr.args))
     while isinstance(smaller, Apply) and _leaves(analysis, carried, smaller):
         smaller = next(one for one in _numbers(smaller) if not isinstance(one, Num))
     return smaller

@@ -211,7 +211,7 @@ class Analysis:
         nodes = self.graph.nodes
         found: list[tuple[int, ...]] = [()] * len(nodes)
         for position in reversed(range(len(nodes))):
-            chains = []
+            chains: list[tuple[int, ...]] = []
             for user in self.users[position]:
                 node = nodes[user]
                 if isinstance(node, (*CROSS_LANE, Store)):

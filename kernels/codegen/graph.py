@@ -89,7 +89,7 @@ Expr = Sym | Num | Real | Apply
 _TOKEN = re.compile(r"\s*(?:(?P<sym>[a-z]\w*)(?P<call>\()?|(?P<num>-?[0-9]{1,20})|'(?P<real>[^']*)'|(?P<end>[,)]))")
 _DEEPEST = 64
 """Calls within each other in a text, several times what a legal program has; what is deeper may end Python's stack."""
-_FUNCTIONS = frozenset(get_args(Function))
+_FUNCTIONS: dict[str, Function] = {name: name for name in get_args(Function)}
 
 
 def written(expr: Expr) -> str:
@@ -136,10 +136,11 @@ def read(text: str) -> Expr:
             done = None
             if token["end"] == ",":
                 continue
-            function, args = open_calls.pop()
-            if function not in _FUNCTIONS or len(args) > MAX_ARGS:
-                raise ValueError(f"{function} of {len(args)} arguments is no index expression")
-            done = Apply(function=function, args=tuple(args))  # type: ignore[arg-type]
+            name, args = open_calls.pop()
+            function = _FUNCTIONS.get(name)
+            if function is None or len(args) > MAX_ARGS:
+                raise ValueError(f"{name} of {len(args)} arguments is no index expression")
+            done = Apply(function=function, args=tuple(args))
             continue
         if done is not None:
             raise ValueError(f"two expressions in {text[:80]!r}")
@@ -178,22 +179,26 @@ def _read_back(text: str, expr: Expr) -> bool:
 
 # -- nodes
 
+Fold = Literal["sum", "prod", "max", "min", "any", "all", "xor_sum", "argmax", "argmin", "welford", "welford_combine"]
+Joining = Literal["sum", "prod", "max", "min", "logcumsumexp", "affine", "argmax", "argmin", "second"]
+Stream = Literal["rand", "randn", "randint64"]
+Body = Literal["add_s32", "max_s32", "lop3_xor", "prmt_reverse", "ex2_approx", "popc"]
 
-class Constant(_Record, kw_only=True, tag="constant"):
+class Constant(_Record, frozen=True, kw_only=True, tag="constant"):
     """A typed constant, the same at every point. value: text as in content terms ("-0.0", "nan", "inf", "255")."""
 
     value: Text
     dtype: DType
 
 
-class Index(_Indexing, kw_only=True, tag="index"):
+class Index(_Indexing, frozen=True, kw_only=True, tag="index"):
     """The value of an index expression at the point, as `dtype` (i32 or i64, i1 for conditions, fp64 for reals)."""
 
     expr: Written
     dtype: DType = "i64"
 
 
-class Load(_Indexing, kw_only=True, tag="load"):
+class Load(_Indexing, frozen=True, kw_only=True, tag="load"):
     """buffer[index]. mask: an i1 value; where it is false nothing is read and the result is `other`. Without a mask
     every point reads. checked: the index holds an indirect part, which is wrapped once if negative and then
     asserted to be within 0 <= index < length on active lanes."""
@@ -205,7 +210,7 @@ class Load(_Indexing, kw_only=True, tag="load"):
     checked: bool = False
 
 
-class Pointwise(_Record, kw_only=True, tag="op"):
+class Pointwise(_Record, frozen=True, kw_only=True, tag="op"):
     """An operation of the op table (kernels/pointwise/table.py), by name. Operands have the dtypes the op wants:
     conversions are nodes of their own. With `upcast` halves are computed in fp32 and not rounded between nodes."""
 
@@ -213,7 +218,7 @@ class Pointwise(_Record, kw_only=True, tag="op"):
     args: Annotated[tuple[Value, ...], Meta(min_length=1, max_length=3)]
 
 
-class Cast(_Record, kw_only=True, tag="cast"):
+class Cast(_Record, frozen=True, kw_only=True, tag="cast"):
     """to_dtype, or to_dtype_bitcast between types of one width."""
 
     arg: Value
@@ -221,7 +226,7 @@ class Cast(_Record, kw_only=True, tag="cast"):
     bitcast: bool = False
 
 
-class Masked(_Record, kw_only=True, tag="masked"):
+class Masked(_Record, frozen=True, kw_only=True, tag="masked"):
     """The value where the mask holds, else `other` (of the value's dtype). Nodes that only this node needs are its
     body: their loads are made under the combined mask, and nothing is evaluated elsewhere that could fail."""
 
@@ -230,26 +235,25 @@ class Masked(_Record, kw_only=True, tag="masked"):
     other: Text = "0"
 
 
-class Reduce(_Record, kw_only=True, tag="reduce"):
+class Reduce(_Record, frozen=True, kw_only=True, tag="reduce"):
     """A fold along r. welford gives three results (mean, m2, weight), argmax and argmin give the index (i64), any and
     all an i1, the others the accumulator type of codegen.md §2. welford_combine takes (mean, m2, weight)."""
 
-    kind: Literal[
-        "sum", "prod", "max", "min", "any", "all", "xor_sum", "argmax", "argmin", "welford", "welford_combine"]
+    kind: Fold
     args: Annotated[tuple[Value, ...], Meta(min_length=1, max_length=3)]
 
 
-class Scan(_Record, kw_only=True, tag="scan"):
+class Scan(_Record, frozen=True, kw_only=True, tag="scan"):
     """An inclusive scan along r under an associative combine on tuples. Results: one per argument.
 
     sum prod max min logcumsumexp: one argument. affine: (a, b) with (a, b) o (c, d) = (a c, b c + d).
     argmax, argmin: (value, index), first index wins, NaN wins. second: the right operand (non-commutative)."""
 
-    combine: Literal["sum", "prod", "max", "min", "logcumsumexp", "affine", "argmax", "argmin", "second"]
+    combine: Joining
     args: Annotated[tuple[Value, ...], Meta(min_length=1, max_length=2)]
 
 
-class Sort(_Record, kw_only=True, tag="sort"):
+class Sort(_Record, frozen=True, kw_only=True, tag="sort"):
     """Sort along r (persistent schedules only). Results: values, original positions (i16, r at most 512)."""
 
     arg: Value
@@ -257,7 +261,7 @@ class Sort(_Record, kw_only=True, tag="sort"):
     stable: bool = True
 
 
-class Bucketize(_Record, kw_only=True, tag="bucketize"):
+class Bucketize(_Record, frozen=True, kw_only=True, tag="bucketize"):
     """Position of a value among the sorted boundaries in a buffer (helpers.md §10). sorter: buffer of positions."""
 
     arg: Value
@@ -268,10 +272,10 @@ class Bucketize(_Record, kw_only=True, tag="bucketize"):
     sorter: Name | None = None
 
 
-class Random(_Record, kw_only=True, tag="random"):
+class Random(_Record, frozen=True, kw_only=True, tag="random"):
     """The Philox stream (helpers.md §9): seed = element `slot` of an i64 buffer, offset = an integer value."""
 
-    kind: Literal["rand", "randn", "randint64"]
+    kind: Stream
     seeds: Name
     slot: Annotated[int, Meta(ge=0, le=255)]
     offset: Value
@@ -279,22 +283,22 @@ class Random(_Record, kw_only=True, tag="random"):
     high: Annotated[int, Meta(ge=-(2**63), le=2**63 - 1)] = 0
 
 
-class Asm(_Record, kw_only=True, tag="asm"):
+class Asm(_Record, frozen=True, kw_only=True, tag="asm"):
     """inline_asm_elementwise, one of a fixed set of 32-bit bodies (tridiff.kernels.codegen.assembly)."""
 
-    body: Literal["add_s32", "max_s32", "lop3_xor", "prmt_reverse", "ex2_approx", "popc"]
+    body: Body
     args: Annotated[tuple[Value, ...], Meta(min_length=1, max_length=3)]
     pure: bool = True
 
 
-class Part(_Record, kw_only=True, tag="part"):
+class Part(_Record, frozen=True, kw_only=True, tag="part"):
     """One result of a node that has several (frexp, welford, scans of tuples, sort)."""
 
     of: Value
     item: Annotated[int, Meta(ge=0, le=2)]
 
 
-class Store(_Indexing, kw_only=True, tag="store"):
+class Store(_Indexing, frozen=True, kw_only=True, tag="store"):
     """buffer[index] = value, converted to the buffer's dtype. atomic_add adds instead, and may collide."""
 
     buffer: Name
@@ -309,8 +313,10 @@ Node = (Constant | Index | Load | Pointwise | Cast | Masked | Reduce | Scan | So
 
 # -- how it is to be run
 
+Reduction = Literal["persistent", "looped", "split", "cooperative"]
+Role = Literal["in", "out", "inout", "scratch"]
 
-class Schedule(_Record, kw_only=True):
+class Schedule(_Record, frozen=True, kw_only=True):
     """One way to run the graph. Every legal schedule must compute the same values (bit for bit where no float is
     accumulated).
 
@@ -320,7 +326,7 @@ class Schedule(_Record, kw_only=True):
     tensor descriptors where an index allows it. static: sizes are literals in the source.
     """
 
-    reduction: Literal["persistent", "looped", "split", "cooperative"] = "persistent"
+    reduction: Reduction = "persistent"
     x_blocks: Annotated[tuple[Annotated[int, Meta(ge=1, le=4096)], ...], Meta(min_length=1, max_length=3)] = (128,)
     r_block: Annotated[int, Meta(ge=1, le=65536)] = 128
     r_split: Annotated[int, Meta(ge=1, le=256)] = 1
@@ -338,17 +344,17 @@ class Schedule(_Record, kw_only=True):
     nan_check: bool = False
 
 
-class Buffer(_Record, kw_only=True):
+class Buffer(_Record, frozen=True, kw_only=True):
     """A kernel argument. length: elements. role: `in`, `out`, `inout` (read and then stored by the same point, or
     accumulated into), `scratch` (workspace that is zero before each launch)."""
 
     name: Name
     dtype: DType
     length: Annotated[int, Meta(ge=0, le=2**40)]
-    role: Literal["in", "out", "inout", "scratch"] = "in"
+    role: Role = "in"
 
 
-class Graph(_Record, kw_only=True, tag="graph"):
+class Graph(_Record, frozen=True, kw_only=True, tag="graph"):
     """A program. outer: lengths of x0, x1, ...; r: length of the reduction axis, None without one (0 is legal and
     reduces nothing). schedules: the first is the main one, the others are variants."""
 

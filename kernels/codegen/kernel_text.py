@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
+from typing import Any
+
 from tridiff.kernels.codegen import accesses, cooperation, elementwise, reductions, scans, special
 from tridiff.kernels.codegen.domains import Analysis
 from tridiff.kernels.codegen.geometry import spreads
@@ -26,7 +29,7 @@ from tridiff.kernels.codegen.passes import Pass, in_order, plan
 from tridiff.kernels.codegen.state import Emitter, Scope
 from tridiff.kernels.codegen.tiles import Tile, tiling
 
-_EMIT = {
+_EMIT: dict[type, Callable[[Emitter, int, Any], None]] = {
     Constant: elementwise.emit_constant, Index: elementwise.emit_index, Pointwise: elementwise.emit_pointwise,
     Cast: elementwise.emit_cast, Masked: elementwise.emit_masked, Load: accesses.emit_load, Store: accesses.emit_store,
     Scan: scans.emit_scan, Sort: special.emit_sort, Bucketize: special.emit_bucketize, Random: special.emit_random,
@@ -113,7 +116,7 @@ def _emit(emitter: Emitter, position: int) -> None:
     elif isinstance(node, Reduce):
         reductions.emit_persistent(emitter, position, node)
     else:
-        _EMIT[type(node)](emitter, position, node)  # type: ignore[operator]
+        _EMIT[type(node)](emitter, position, node)
 
 
 def _straight(emitter: Emitter) -> None:

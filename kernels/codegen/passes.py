@@ -76,9 +76,9 @@ def plan(emitter: Emitter) -> Plan:
         before = free - inside - computed
         computed |= before
         reduces = [k for k, node in enumerate(nodes) if live[k] and isinstance(node, Reduce) and stage[k] == number + 1]
-        stores = [k for k, made in made_in.items() if made == number]
+        stores = tuple(k for k, made in made_in.items() if made == number)
         body = in_order(emitter, {*loop, *inside, *reduces})
-        passes.append(Pass(in_order(emitter, before), body, tuple(reduces), tuple(stores)))
+        passes.append(Pass(in_order(emitter, before), body, tuple(reduces), stores))
     stores = tuple(k for k, node in enumerate(nodes) if isinstance(node, Store) and not in_loop[k])
     after = _closure_free(emitter, [o for k in stores for o in analysis.operands[k]], in_loop) - computed
     return Plan(tuple(passes), in_order(emitter, after), stores)

@@ -7,7 +7,7 @@ kernel's whole budget; the tests use it as the second opinion.
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from typing import Literal
 
@@ -213,10 +213,10 @@ class Facts:
             return Fact("int", (-high, -low))
         return Fact("int", _floor_quotient(ranges[0], ranges[1]))
 
-    def _mixed(self, args: list[Fact], combine: object) -> Fact:
+    def _mixed(self, args: list[Fact], combine: Callable[[list[Interval]], Interval]) -> Fact:
         if any(fact.kind == "real" for fact in args):
             return Fact("real")
-        return Fact("int", combine([fact.interval for fact in args]))  # type: ignore[operator]
+        return Fact("int", combine([fact.interval for fact in args]))
 
     def _require(self, holds: bool, name: str, wanted: str) -> None:
         if not holds:

@@ -6,7 +6,7 @@ divisions and remainders disappear where the range of the dividend decides them.
 
 from __future__ import annotations
 
-from tridiff.kernels.codegen.graph import Apply, Expr, Num, Sym
+from tridiff.kernels.codegen.graph import Apply, Expr, Function, Num, Sym
 from tridiff.kernels.codegen.ranges import Facts
 
 
@@ -81,12 +81,12 @@ def _flat(name: str, args: tuple[Expr, ...]) -> tuple[list[Expr], list[int]]:
     return others, numbers
 
 
-def _rebuilt(name: str, parts: list[Expr], numbers: tuple[int, ...]) -> Expr | None:
+def _rebuilt(name: Function, parts: list[Expr], numbers: tuple[int, ...]) -> Expr | None:
     """`name` of the parts and a number; None if it would not fit a node of the graph."""
     everything = (*parts, *map(Num, numbers))
     if any(not -(2**63) <= n < 2**63 for n in numbers) or len(everything) > 8:
         return None
-    return everything[0] if len(everything) == 1 else Apply(name, everything)  # type: ignore[arg-type]
+    return everything[0] if len(everything) == 1 else Apply(name, everything)
 
 
 def _sum(args: tuple[Expr, ...]) -> Expr | None:

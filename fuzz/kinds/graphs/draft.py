@@ -19,6 +19,7 @@ from tridiff.kernels.codegen.graph import (
     Pointwise,
     Random,
     Reduce,
+    Role,
     Scan,
 )
 from tridiff.kernels.codegen.ranges import Facts, symbols
@@ -128,7 +129,7 @@ class Draft:
         whole = int(value) if dtype[0] in "iu" and value.lstrip("-").isdigit() else None
         return self.add(Constant(value=value, dtype=dtype), low=whole, high=whole, private=True)
 
-    def buffer(self, dtype: str, length: int, content: Content, *, prefix: str = "in", role: str = "in") -> str:
+    def buffer(self, dtype: str, length: int, content: Content, *, prefix: str = "in", role: Role = "in") -> str:
         """A new buffer; its name."""
         name = f"{prefix}{sum(one.name.startswith(prefix) for one in self.buffers)}"
         self.buffers.append(Buffer(name=name, dtype=dtype, length=length, role=role))

@@ -7,7 +7,21 @@ from tridiff.fuzz.kinds.graphs.addresses import address
 from tridiff.fuzz.kinds.graphs.draft import Entry
 from tridiff.fuzz.kinds.graphs.operands import Operands
 from tridiff.fuzz.records import Bits, Content, Iota, Small
-from tridiff.kernels.codegen.graph import Asm, Bucketize, Index, Load, Random, Reduce, Scan, Sort, Sym
+from tridiff.kernels.codegen.graph import (
+    Asm,
+    Body,
+    Bucketize,
+    Fold,
+    Index,
+    Joining,
+    Load,
+    Random,
+    Reduce,
+    Scan,
+    Sort,
+    Stream,
+    Sym,
+)
 from tridiff.oracles.dtypes import FP8
 from tridiff.oracles.dtypes import dtype as dtype_info
 
@@ -38,7 +52,7 @@ class Folding:
         if "r" not in first.axes and self.chance.below(4):
             first = self.operands.load(wants_r=True)
         info = dtype_info(first.dtype)
-        kinds = ["sum", "max", "min", "prod", "any", "all", "argmax", "argmin"]
+        kinds: list[Fold] = ["sum", "max", "min", "prod", "any", "all", "argmax", "argmin"]
         if info.is_float and first.dtype not in FP8:
             kinds += ["welford", "welford", "welford_combine"]
         if not info.is_float:
@@ -102,7 +116,7 @@ class Folding:
         if self._made(Scan) >= 2 and self.chance.below(4):
             return self.reduce() if self.chance.below(2) else self.operands.compare()
         first = self._along(lambda entry: entry.dtype not in FP8) or self.operands.load(self._scannable(), wants_r=True)
-        kinds = ["sum", "max", "min", "prod", "second", "argmax", "argmin", "affine"]
+        kinds: list[Joining] = ["sum", "max", "min", "prod", "second", "argmax", "argmin", "affine"]
         if dtype_info(first.dtype).is_float:
             kinds.append("logcumsumexp")
         if first.dtype == "i1":
@@ -161,7 +175,7 @@ class Folding:
         if offset is None:
             expr, _ = address(self.chance, "dense", self.operands.domain())
             offset = self.draft.add(Index(expr=expr, dtype=self.chance.of(("i64", "i32"))), private=True)
-        kind = self.chance.of(("rand", "randint64", "randn"))
+        kind: Stream = self.chance.of(("rand", "randint64", "randn"))
         low, high = self.chance.of(((0, 10), (-5, 5), (0, 1 << 40), (-(1 << 62), 1 << 62)))
         known = kind == "randint64" and high < 1 << 39
         bounds = {"low": low, "high": high} if kind == "randint64" else {}
@@ -170,7 +184,9 @@ class Folding:
 
     def assembly(self) -> Entry:
         """Inline assembly."""
-        body, dtype, arity = self.chance.of((("add_s32", "i32", 2), ("max_s32", "i32", 2), ("lop3_xor", "i32", 3),
-                                             ("prmt_reverse", "i32", 1), ("ex2_approx", "fp32", 1), ("popc", "i32", 1)))
+        bodies: tuple[tuple[Body, str, int], ...] = (
+            ("add_s32", "i32", 2), ("max_s32", "i32", 2), ("lop3_xor", "i32", 3), ("prmt_reverse", "i32", 1),
+            ("ex2_approx", "fp32", 1), ("popc", "i32", 1))
+        body, dtype, arity = self.chance.of(bodies)
         args = [self.operands.of_dtype(dtype) for _ in range(arity)]
         return self.draft.add(Asm(body=body, args=tuple(a.position for a in args), pure=bool(self.chance.below(2))))

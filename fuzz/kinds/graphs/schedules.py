@@ -6,7 +6,7 @@ from msgspec.structs import replace
 
 from tridiff.fuzz.kinds.graphs.choices import Choices
 from tridiff.kernels.codegen.geometry import MAX_PROGRAMS_Y
-from tridiff.kernels.codegen.graph import Graph, Reduce, Scan, Schedule, Sort
+from tridiff.kernels.codegen.graph import Graph, Reduce, Reduction, Scan, Schedule, Sort
 from tridiff.kernels.codegen.schedules import schedule_problem
 from tridiff.kernels.codegen.tiles import cdiv, next_power_of_two
 
@@ -19,16 +19,16 @@ _MOST_PER_THREAD = 64
 """Of a row that is held whole, where it could be taken in steps (notes.md)."""
 
 
-def _reductions(graph: Graph) -> list[str]:
+def _reductions(graph: Graph) -> list[Reduction]:
     kinds = {type(node) for node in graph.nodes}
     if graph.r is None or Sort in kinds:
         return ["persistent"]
-    found = ["persistent", "looped", "looped"]
+    found: list[Reduction] = ["persistent", "looped", "looped"]
     if Scan not in kinds and Reduce in kinds:
         found.append("cooperative")
     if Scan in kinds and Reduce not in kinds and schedule_problem(graph, Schedule(reduction="split")) is None:
         # Few scans can be split: those that can mostly are.
-        found += ["split"] * 4
+        found += ("split", "split", "split", "split")
     return found
 
 

@@ -66,7 +66,9 @@ def _negation_lost(analysis: Analysis, node: Pointwise) -> Iterator[Changes]:
     found = _lost(analysis, node)
     for depth in (0, -1):
         yield {k: itself(behind[depth]) for k, behind in found.items()}
-    yield from ({k: itself(one)} for k, behind in found.items() for one in behind)
+    for k, behind in found.items():
+        for one in behind:
+            yield {k: itself(one)}
 
 
 def _extremum_of_row(analysis: Analysis, node: Reduce) -> Result:
@@ -113,7 +115,8 @@ def _relu_left_out(analysis: Analysis, node: Pointwise) -> Iterator[Changes]:
     """The extremum itself, or that of what the relus are of."""
     nodes = analysis.graph.nodes
     if _is_relu(analysis, node):
-        yield from (dict.fromkeys(equal(analysis, node), itself(k)) for k in _below_relu(analysis, node)[:1])
+        for k in _below_relu(analysis, node)[:1]:
+            yield dict.fromkeys(equal(analysis, node), itself(k))
     if relus := _relus(analysis, node):
         yield {k: itself(next(of for of in one.args if number(analysis, of) != 0))
                for k in relus if isinstance(one := nodes[k], Pointwise)}

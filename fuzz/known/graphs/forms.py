@@ -360,8 +360,8 @@ def _fp8_exponent(analysis: Analysis, node: Pointwise) -> Result:
     exponent = analysis.graph.nodes[node.args[1]]
     while isinstance(exponent, Cast) and not exponent.bitcast:
         exponent = analysis.graph.nodes[exponent.arg]
-    bits = isinstance(exponent, Cast) and analysis.dtype(exponent.arg) in FP8
-    wrong = bits and not isinstance(analysis.graph.nodes[exponent.arg], Load)
+    wrong = isinstance(exponent, Cast) and analysis.dtype(exponent.arg) in FP8 and not isinstance(
+        analysis.graph.nodes[exponent.arg], Load)
     return replace(node, op="add") if wrong else None
 
 

@@ -118,7 +118,8 @@ def _limit_taken(analysis: Analysis, node: Index | Load | Store) -> Iterator[Cha
     """The constant for a maximum, -|x| for a minimum."""
     expr = expression(node)
     assert expr is not None
-    found = {one: limit if one.function == "max" else other for one, limit, other in _limited(analysis, expr)}
+    found: dict[Expr, Expr] = {
+        one: limit if one.function == "max" else other for one, limit, other in _limited(analysis, expr)}
     yield dict.fromkeys(equal(analysis, node), with_expression(node, _with(expr, found)))
 
 
@@ -157,7 +158,8 @@ def _constant_left_out(analysis: Analysis, node: Index) -> Iterator[Changes]:
     """The quotient of the other summand, of which an element's place beyond its thread's first is a constant too."""
     left, r = _sum_in_index(analysis, node), Sym(name="r")
     assert isinstance(left, Index)
-    for place in (r, *(Apply(function="python_mod", args=(r, Num(value=width))) for width in (32, 64, 128))):
+    places: list[Expr] = [r, *(Apply(function="python_mod", args=(r, Num(value=width))) for width in (32, 64, 128))]
+    for place in places:
         yield dict.fromkeys(equal(analysis, node), replace(left, expr=_with(left.expr, {r: place})))
 
 
