@@ -1,7 +1,7 @@
 """Draws that rows of the language share: shapes, element types, numbers, operands."""
 
 from collections.abc import Callable, Sequence
-from typing import NoReturn, TypeVar
+from typing import Literal, NoReturn, TypeVar
 
 from hypothesis import reject
 from hypothesis import strategies as st
@@ -123,8 +123,9 @@ class Choices:
         other = self.dtype(second or first) if self.flag() else (name if not second or name in second else second[0])
         shape = self.shape(low=0 if self.whole(0, 7) == 7 else 1)
         a = self.block(name, shape)
-        form = self.one(("block", "block", "partner", "scalar", "number", "constexpr", "argument"))
-        if form in ("block", "partner", "scalar"):
+        form: OperandKind | Literal["partner"] = self.one(
+            ("block", "block", "partner", "scalar", "number", "constexpr", "argument"))
+        if form == "block" or form == "partner" or form == "scalar":
             b = self.block(other, {"block": shape, "partner": self.partner(shape), "scalar": ()}[form])
         else:
             b = self.number(like=name, kind=form)

@@ -133,11 +133,11 @@ def _bounds(d: Draft) -> list[Node]:
     if not running:
         start, length = d.one((0, -2, 5)), d.one((3, 0, 1, 5, -1))
         low, high = literal(start), literal(start + length)
-        step = d.one((1, 2, -1, -2, 3))
-        bounds = [low, high] if step > 0 else [high, low]
+        stride = d.one((1, 2, -1, -2, 3))
+        bounds = [low, high] if stride > 0 else [high, low]
         if d.flag() and start == 0:
             return [literal(max(length, 0))]
-        return [*bounds, literal(step)] if step != 1 or d.flag() else bounds
+        return [*bounds, literal(stride)] if stride != 1 or d.flag() else bounds
     name = d.one(names[::-1])
     kind = _kind(d, name)[0]
     edge = d.one(_EDGES[kind])

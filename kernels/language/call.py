@@ -14,6 +14,7 @@ Number = Annotated[
     str, Meta(pattern=r'^(True|False|-?\d{1,20}|-?\d{1,20}\.\d{1,20}(e-?\d{1,3})?|float\("(nan|inf|-inf)"\))\Z')]
 """A Python number as source text."""
 
+Options = dict[_Name, bool | int | Annotated[str, Meta(max_length=40)]]
 OperandKind = Literal["block", "scalar", "number", "constexpr", "argument"]
 
 
@@ -71,7 +72,7 @@ class Call(msgspec.Struct, frozen=True, kw_only=True, tag="call", forbid_unknown
 
     row: _Name
     operands: Annotated[tuple[Operand, ...], Meta(max_length=6)] = ()
-    options: dict[_Name, bool | int | Annotated[str, Meta(max_length=40)]] = {}
+    options: Options = {}
     stored: Annotated[tuple[_DType, ...], Meta(max_length=4)] = ()
 
     def option(self, name: str, default: bool | int | str = 0) -> bool | int | str:

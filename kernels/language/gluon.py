@@ -71,7 +71,8 @@ def source(call: Call, text: str, results: tuple[Result, ...], *, warps: int, lo
     text = text.replace("tl.debug_barrier()", installed().barrier.replace("gl.", "tl."))
     body = [*(loaded(call.operands, _index) if loads else ()), *assigned(text, len(results)),
             *(stored(named(results), _index, _laid_out) if stores else ())]
-    ranks = range(1, 1 + max(len(one.shape) for one in (*call.operands, *results)))
+    shapes = [*(one.shape for one in call.operands), *(one.shape for one in results)]
+    ranks = range(1, 1 + max(map(len, shapes)))
     layouts = [f"L{rank}: tl.constexpr = tl.constexpr({layout(rank, warps, call.number('layout'))})" for rank in ranks]
     called = functions(text) + definitions
     return (_HEAD + "\n".join(layouts) + "\n\n" + called.replace("@triton.jit", "@gluon.jit") + "@gluon.jit\n"

@@ -12,7 +12,7 @@ from __future__ import annotations
 
 import dataclasses
 from collections.abc import Callable, Mapping
-from types import MappingProxyType
+from types import MappingProxyType, UnionType
 from typing import Any
 
 from tridiff.kernels.pipelines import steps as s
@@ -55,7 +55,7 @@ def _without(kind: type) -> Fault:
     return _everywhere(lambda step: () if isinstance(step, kind) else (step,))
 
 
-def _each(kind: type, fields: Callable[[Any], dict[str, Any]]) -> Change:
+def _each(kind: type | UnionType, fields: Callable[[Any], dict[str, Any]]) -> Change:
     """Other values of some fields of every step of a kind."""
     return lambda step: (dataclasses.replace(step, **fields(step)) if isinstance(step, kind) else step,)
 

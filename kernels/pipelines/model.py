@@ -14,7 +14,7 @@ barriers to the compiler (`explicit` false), the halves run in step.
 from __future__ import annotations
 
 import random
-from collections.abc import Callable, Generator
+from collections.abc import Callable, Generator, Iterator, Sequence
 from dataclasses import dataclass, field
 from typing import Literal
 
@@ -74,7 +74,7 @@ class _Half:
 
     part: int
     half: int
-    program: Generator[Wait | None, None, None]
+    program: Iterator[Wait | None] = field(default_factory=lambda: iter(()))
     waits: Wait | None = None
     ended: bool = False
     groups: dict[str, int] = field(default_factory=lambda: {"copy": 0, "store": 0, "dot": 0})
@@ -89,7 +89,7 @@ class Schedule:
 
     def pick(self, halves: list[_Half], operations: list[_Operation]) -> _Half | _Operation:
         lazy = self._lazy if self._lazy is not None else self._random.random() < 0.5
-        pool: list[_Half] | list[_Operation] = halves if halves and (lazy or not operations) else operations
+        pool: Sequence[_Half | _Operation] = halves if halves and (lazy or not operations) else operations
         if self._order == "random":
             return self._random.choice(pool)
         # A lazy schedule lets the youngest operation happen first, which a wait for the oldest does not help.
@@ -116,7 +116,7 @@ class _Run:
         self.operations: list[_Operation] = []
         self.outputs: dict[tuple[str, int, int], Token] = {}
         self.arrived: dict[int, list[int]] = {}
-        self.halves = [_Half(p, h, iter(())) for p in range(len(kernel.partitions)) for h in HALVES]  # type: ignore[arg-type]
+        self.halves = [_Half(p, h) for p in range(len(kernel.partitions)) for h in HALVES]
         for one in self.halves:
             one.program = self._half(one)
 
@@ -385,7 +385,7 @@ def expected(plan: Plan) -> dict[tuple[str, int, int], Token]:
 def verdicts(kernel: s.Kernel, *, seeds: int = 6) -> set[str]:
     """What becomes of a kernel under all schedules: `right`, `wrong`, `deadlock`, `protocol`."""
     want = expected(kernel.plan)
-    found = set()
+    found = set[str]()
     for schedule in schedules(seeds=seeds):
         result = simulate(kernel, schedule)
         found.add(result.outcome if result.outcome != "finished" else "right" if result.outputs == want else "wrong")

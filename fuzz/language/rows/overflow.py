@@ -13,7 +13,7 @@ from tridiff.fuzz.language.promotion import of_types, promoted, same_signedness
 from tridiff.fuzz.language.row import Library, Row
 from tridiff.fuzz.language.rows.operators import together
 from tridiff.fuzz.language.texts import argument
-from tridiff.kernels.language.call import Call, Operand, Result
+from tridiff.kernels.language.call import Call, Operand, OperandKind, Result
 from tridiff.kernels.pointwise.record import TRITON_NAMES
 from tridiff.oracles.dtypes import SIGNED, dtype
 from tridiff.oracles.rules import BIT
@@ -35,7 +35,7 @@ def _partners(choices: Choices, others: Sequence[str]) -> tuple[Operand, Operand
     name = choices.dtype(INTEGERS)
     other = choices.dtype(others) if choices.whole(0, 2) == 2 else name
     shape = _shape(choices)
-    form = choices.one(("block", "scalar", "number", "constexpr", "argument"))
+    form: OperandKind = choices.one(("block", "scalar", "number", "constexpr", "argument"))
     a = choices.block(name, shape)
     if form in ("block", "scalar"):
         b = choices.block(other, shape if form == "block" else ())

@@ -13,7 +13,7 @@ from tridiff.fuzz.language.row import Library, Row
 from tridiff.fuzz.language.rows.operators import together
 from tridiff.fuzz.language.texts import argument, arguments, keywords
 from tridiff.fuzz.versions import offers
-from tridiff.kernels.language.call import Call, Operand, Result
+from tridiff.kernels.language.call import Call, Operand, OperandKind, Options, Result
 from tridiff.kernels.pointwise.record import Form, Op, Signature
 from tridiff.kernels.pointwise.table import OPS
 from tridiff.oracles.dtypes import dtype
@@ -153,10 +153,10 @@ def _clamp() -> Row:
         shape = choices.shape()
         low, high = choices.one((("0.0", "1.0"), ("-1.5", "2.0"), ('float("-inf")', "0.5"), ("3.0", "3.0"),
                                  ("-100.0", 'float("inf")')))
-        kind = choices.one(("number", "constexpr"))
+        kind: OperandKind = choices.one(("number", "constexpr"))
         limits = tuple(Operand(kind=kind, dtype="fp32", number=one) for one in (low, high))
         mode = choices.one(("", "ALL", "NONE"))
-        options = {"nan": mode} if mode else {}
+        options: Options = {"nan": mode} if mode else {}
         return Call(row="tl.clamp", operands=(choices.block(name, shape), *limits), options=options, stored=(name,))
 
     def answer(call: Call, lib: Library, operands: tuple[Any, ...]) -> tuple[Any, ...]:
@@ -276,7 +276,7 @@ def _fdiv() -> Row:
     def draw(choices: Choices) -> Call:
         name, shape = choices.dtype(FULL), choices.shape()
         ieee = choices.one(("", "False", "True"))
-        options = {"ieee_rounding": ieee == "True"} if ieee else {}
+        options: Options = {"ieee_rounding": ieee == "True"} if ieee else {}
         second = choices.block(name, choices.one((shape, choices.partner(shape))))
         return Call(row="tl.fdiv", operands=(choices.block(name, shape), second), options=options, stored=(name,))
 
