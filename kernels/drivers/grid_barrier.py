@@ -36,7 +36,7 @@ def grid_barrier_kernel(
     lane = tl.arange(0, PROGRAM_BLOCK)
     done = 0
     while done < rounds:
-        start = (done.to(tl.int64) * y_programs * z_programs + group) * x_programs
+        start = (done.to(tl.int64) * y_programs * z_programs + group) * x_programs  # type: ignore[attr-defined]  # tensor
         tl.store(marks_ptr + start + x, 1)
         HELPER(sem_ptr + group)
         marks = tl.load(marks_ptr + start + lane, mask=lane < x_programs, other=0)

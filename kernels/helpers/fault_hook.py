@@ -32,7 +32,7 @@ def inject_fault(result, a, b, mask, FAULT: tl.constexpr):
         "FAULT is '', 'compile_error', 'runtime_error' or 'wrong_value'",
     )
     if FAULT == "compile_error":
-        return planted_undefined_name(result)  # noqa: F821  (the fault)
+        return planted_undefined_name(result)  # type: ignore[name-defined]  # noqa: F821  (the fault)
     elif FAULT == "runtime_error":
         tl.device_assert((mask ^ True) | ((a == 0) & (b == 0)), "planted runtime error: an input is not 0")
         return result
