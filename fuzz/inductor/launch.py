@@ -10,6 +10,7 @@ from tridiff.fuzz.backends.launch import Launch, LaunchReport
 from tridiff.fuzz.inductor import session
 from tridiff.fuzz.inductor.operations import program
 from tridiff.fuzz.inductor.references import NO_DTYPE, eagerly, operation_of, type_code
+from tridiff.fuzz.inductor.spoiled import spoiled
 
 
 def compiled(launch: Launch) -> None:
@@ -26,9 +27,10 @@ def compiled(launch: Launch) -> None:
 
 
 def eager(launch: Launch) -> None:
-    """Subject `own`: the same function without the compiler, as control of the references."""
+    """Subject `own`: the same function without the compiler, as control of the references, or with a fault."""
     session.refuse_ahead_of_time(launch.backend)
-    deliver(launch, eagerly(operation_of(launch.case), tuple(one.cpu() for one in operands(launch))))
+    operation = spoiled(operation_of(launch.case), launch.planted)
+    deliver(launch, eagerly(operation, tuple(one.cpu() for one in operands(launch))))
     launch.reports.append(LaunchReport())
 
 

@@ -9,9 +9,10 @@ from typing import TYPE_CHECKING
 from hypothesis import strategies as st
 
 from tridiff.fuzz.inductor.operations import FULL, OPERATIONS, Operation, of_family, splits_scans
+from tridiff.fuzz.inductor.spoiled import FAULTS, spoiled
 from tridiff.fuzz.records import ArraySpec, Case, Scalar
 from tridiff.fuzz.strategies import contents, lengths, row_counts, row_lengths, sorted_contents, strided_layouts
-from tridiff.fuzz.target import Coverage, Draw, Judge, Limits, Reference, Run, Shrink, Target, Vocabulary
+from tridiff.fuzz.target import Coverage, Draw, Faults, Judge, Limits, Reference, Run, Shrink, Target, Vocabulary
 from tridiff.oracles.dtypes import dtype as dtype_info
 
 if TYPE_CHECKING:
@@ -29,6 +30,7 @@ FAMILIES = {
 _BY_ROWS = ("reduction", "scan", "sort")
 _DYNAMIC = st.sampled_from((False, False, False, True))
 _OUTPUTS = ("out", "dtype")
+_EAGER = "tridiff.fuzz.inductor.launch:eager"
 
 
 def _case_of(family: str) -> "Callable[[Limits], st.SearchStrategy[Case]]":
@@ -176,7 +178,7 @@ TARGETS = tuple(
     Target(
         name=f"inductor.{family}", family="inductor", contract="codegen.md §3 to §8, §14", summary=summary,
         backends=("cuda", "interpreter"),
-        subjects={"own": "tridiff.fuzz.inductor.launch:eager", "inductor": "tridiff.fuzz.inductor.launch:compiled"},
+        subjects={"own": _EAGER, "inductor": "tridiff.fuzz.inductor.launch:compiled"},
         controls=("own",),
         dtypes=tuple(dict.fromkeys(dtype for name in of_family(family)
                                    for signature in OPERATIONS[name].signatures for dtype in signature)),
@@ -186,6 +188,8 @@ TARGETS = tuple(
             rules=_rules, oracles=_oracles, bounds=_bounds, defined=_defined, unordered=_unordered,
             label=lambda case: f"{case.params['op']} {case.arrays[0].dtype}"),
         shrink=Shrink(simplest={"dynamic": (False, True), "persistent": (True, False)}),
+        faults=Faults(planted=dict.fromkeys(FAULTS[family], _EAGER),
+                      affects=lambda case, fault: spoiled(_operation(case), fault) != _operation(case)),
         coverage=Coverage(cells=_cells))
     for family, summary in FAMILIES.items()
 )
