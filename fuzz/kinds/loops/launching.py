@@ -9,7 +9,9 @@ from tridiff.fuzz.backends.delay import built_in, of_launch, text
 from tridiff.fuzz.kinds.loops.cases import loop_of
 from tridiff.fuzz.kinds.plans.launching import copy_initial, reported_warps
 from tridiff.fuzz.verdicts import Declined
+from tridiff.kernels import generated
 from tridiff.kernels.pipelines import hinted_loops, loops
+from tridiff.kernels.pipelines.loop_faults import FAULTS
 from tridiff.kernels.pipelines.loop_programs import (
     BoxCopy,
     BoxReduction,
@@ -36,6 +38,13 @@ def run(launch: Launch) -> None:
         _launch(launch, plain, text(delay))
 
 
+def _run(launch: Launch, kernel: Any, grid: tuple[int, int, int], arguments: dict[str, Any]) -> None:
+    """Run a kernel, or what the subject's fault makes of it."""
+    if launch.planted in FAULTS:
+        kernel = getattr(generated.load(launch.helper(), name="loops"), kernel.fn.__name__)
+    launch.run(kernel, grid, arguments)
+
+
 def _launch(launch: Launch, plain: bool, delayed: str) -> None:
     case, loop, sizes = launch.case, loop_of(launch.case), launch.case.sizes
     pointers = {f"{spec.name}_ptr": launch.pointer(spec.name) for spec in case.arrays if spec.name != "initial"}
@@ -43,7 +52,7 @@ def _launch(launch: Launch, plain: bool, delayed: str) -> None:
         if compiler(launch.backend) != "compile:sm_100" and not (
                 launch.backend == "cuda" and _device_generation() >= 10):
             raise Declined("tensor maps gather and scatter rows from sm_100 on")
-        launch.run(loops.described_gather, (1, 1, 1), {
+        _run(launch, loops.described_gather, (1, 1, 1), {
             **pointers, "height": loop.rows, "width": loop.columns, "COUNT": loop.rows, "COLUMNS": loop.columns,
             "SCATTER": loop.scatter})
         return
@@ -55,27 +64,27 @@ def _launch(launch: Launch, plain: bool, delayed: str) -> None:
     match loop:
         case Stream() | LineFold():
             kernel = loops.stream if isinstance(loop, Stream) else loops.fold
-            launch.run(kernel, rows, {**common, "length": loop.width, "pitch": loop.width, "BLOCK": loop.block,
+            _run(launch, kernel, rows, {**common, "length": loop.width, "pitch": loop.width, "BLOCK": loop.block,
                                       "KIND": loop.kind})
         case DescribedProduct():
-            launch.run(loops.described_product, rows, {
+            _run(launch, loops.described_product, rows, {
                 **common, "inner": loop.inner, "column": 0, "M": loop.m, "N": loop.n, "BLOCK": loop.block,
                 "SPECIALISED": loop.specialised and not plain, "DESCRIBED_STORE": loop.store != "pointers",
                 "ONE_MAP": loop.store == "shared_map"})
             reported_warps(launch)  # of all partitions, of which the compiler chooses the number
         case Product():
-            launch.run(loops.product, rows, {**common, "inner": loop.inner, "M": loop.m, "N": loop.n,
+            _run(launch, loops.product, rows, {**common, "inner": loop.inner, "M": loop.m, "N": loop.n,
                                              "BLOCK": loop.block, "TRANSPOSED": loop.transposed})
         case BoxCopy() | BoxReduction():
             boxes = {**common, "width": loop.width, "pitch": case.array("x").strides(sizes)[-2], "ROWS": loop.rows,
                      "COLUMNS": loop.columns}
             if isinstance(loop, BoxCopy):
-                launch.run(loops.described_copy, rows, {
+                _run(launch, loops.described_copy, rows, {
                     **boxes, "height": sizes["rows"] * loop.rows, "ADDED": loop.added,
                     "DESCRIBED_STORE": loop.described_store})
                 return
             copy_initial(launch, loop.rows, loop.width)
-            launch.run(loops.described_reduction, rows, {**boxes, "height": loop.rows, "programs": sizes["rows"],
+            _run(launch, loops.described_reduction, rows, {**boxes, "height": loop.rows, "programs": sizes["rows"],
                                                          "KIND": loop.kind})
 
 
@@ -95,7 +104,7 @@ def _launch_hinted(launch: Launch, loop: Hinted, plain: bool, common: dict[str, 
         case DescribedProduct():
             kernel = hinted_loops.described_products
             own = {"inner": work.inner, "M": work.m, "N": work.n, "BLOCK": work.block}
-    launch.run(kernel, (-(-rows // loop.lines), 1, 1), {**common, **own})
+    _run(launch, kernel, (-(-rows // loop.lines), 1, 1), {**common, **own})
     if loop.specialised and not plain:
         reported_warps(launch)
 
