@@ -28,7 +28,7 @@ def asserted(machine: Any, operation: Operation, values: list[Any]) -> Any:
 @means("tt.print", "llvm.intr.assume", "ttg.barrier", "gpu.barrier", "ttg.async_commit_group", "ttg.async_wait",
        "ttg.local_dealloc", "ttng.fence_async_shared", "tt.debug_barrier", "ttg.local_barrier",
        "ttng.inval_barrier", "ttng.async_tma_store_wait", "ttng.tensormap_fenceproxy_acquire",
-       "ttng.fence_mbarrier_init_release_cluster")
+       "ttng.fence_mbarrier_init_release_cluster", "ttng.cluster_barrier", "ttng.cluster_arrive", "ttng.cluster_wait")
 def nothing(machine: Any, operation: Operation, values: list[Any]) -> Any:
     """Output, hints and order; tokens have no value. What one program does, it does in order, so that nothing is left
     to wait for."""

@@ -9,7 +9,9 @@ from tridiff.fuzz.kinds.texts.cases import text_of
 from tridiff.fuzz.records import Case
 from tridiff.fuzz.verdicts import Declined, Refuted
 from tridiff.kernels.gluon.dialect import installed_text
+from tridiff.kernels.pipelines.faults import NotApplicable
 from tridiff.kernels.ttgir import forms
+from tridiff.kernels.ttgir.faults import FAULTS
 from tridiff.kernels.ttgir.text import (
     Barrier,
     ClusterBarrier,
@@ -34,7 +36,9 @@ def run(launch: Launch) -> None:
     arguments = {spec.name: launch.pointer(spec.name) for spec in case.arrays if spec.name != "initial"}
     try:
         source = _source(text)
-    except LookupError as lacking:
+        if launch.planted in FAULTS:
+            source = launch.helper(source)
+    except (LookupError, NotApplicable) as lacking:
         raise Declined(str(lacking.args[0])) from None
     if isinstance(form, Masked):
         copy_initial(launch, programs, text.elements)
