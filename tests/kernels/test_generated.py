@@ -57,3 +57,12 @@ def test_old_modules_are_dropped() -> None:
     for number in range(1, generated.KEPT + 1):
         generated.load(f"x = {number}\n", name="many")
     assert generated.load("x = 0\n", name="many") is not first
+
+
+def test_lasting_modules_stay_with_their_source_whatever_else_is_loaded_or_forgotten() -> None:
+    first = generated.load(SOURCE, name="lasting", lasting=True)
+    for number in range(generated.KEPT + 1):
+        generated.load(f"x = {number}\n", name="passing")
+    generated.forget()
+    assert generated.load(SOURCE, name="lasting", lasting=True) is first
+    assert "value + value" in inspect.getsource(first.double.fn)
