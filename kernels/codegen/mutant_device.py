@@ -3,7 +3,12 @@
 import triton
 import triton.language as tl
 
-from tridiff.kernels.helpers.mutants_extrema import maximum_tie_to_larger_index, minimum_tie_to_larger_index
+from tridiff.kernels.helpers.mutants_extrema import MUTANTS
+
+# The helpers that prefer the last of equal values.
+minimum_to_larger_index, maximum_to_larger_index, min_to_larger_index, max_to_larger_index = (
+    MUTANTS[helper]["tie_to_larger_index"]
+    for helper in ("minimum_with_index", "maximum_with_index", "min_with_index", "max_with_index"))
 
 
 @triton.jit
@@ -13,15 +18,3 @@ def as_unsigned(x):
         return x.to(tl.core.get_int_dtype(x.dtype.primitive_bitwidth, signed=False), bitcast=True)
     else:
         return x
-
-
-@triton.jit
-def max_with_larger_index(value, index, dim):
-    """`max_with_index` that prefers the last of equal values."""
-    return tl.reduce((value, index), dim, maximum_tie_to_larger_index)
-
-
-@triton.jit
-def min_with_larger_index(value, index, dim):
-    """`min_with_index` that prefers the last of equal values."""
-    return tl.reduce((value, index), dim, minimum_tie_to_larger_index)

@@ -73,10 +73,9 @@ def _other_side(source: str) -> str:
                   lambda m: f"{m[1]}, {m[2] != 'True'}, ", source)
 
 
-_WRONG_TIES = ("from tridiff.kernels.helpers.mutants_extrema import maximum_tie_to_larger_index as maximum_with_index\n"
-               "from tridiff.kernels.helpers.mutants_extrema import minimum_tie_to_larger_index as minimum_with_index\n"
-               "from tridiff.kernels.codegen.mutant_device import max_with_larger_index as max_with_index\n"
-               "from tridiff.kernels.codegen.mutant_device import min_with_larger_index as min_with_index\n")
+_WRONG_TIES = "".join(
+    f"from tridiff.kernels.codegen.mutant_device import {name}_to_larger_index as {name}_with_index\n"
+    for name in ("maximum", "minimum", "max", "min"))
 _OPERATORS = ("from tridiff.kernels.helpers.operators import operator_floordiv as div_floor_integer\n"
               "from tridiff.kernels.helpers.operators import operator_mod as remainder_integer\n")
 _AS_UNSIGNED = "from tridiff.kernels.codegen.mutant_device import as_unsigned\n"

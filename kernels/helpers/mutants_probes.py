@@ -1,88 +1,37 @@
-"""Deliberately broken variants of the type probes; see `mutants_integer.py` for what the table is for."""
+"""Faults of the type probes; `mutant_table.py` says how they are planted."""
 
-import triton
-import triton.language as tl
+from tridiff.kernels.helpers.mutant_table import Edit, Fault, mutant_table
 
-from tridiff.kernels.helpers.mutant_table import mutant_table, variants
-from tridiff.kernels.helpers.probes import as_tensor
-from tridiff.kernels.helpers.probes import is_floating as correct_is_floating
-from tridiff.kernels.helpers.probes import promote_to_tensor as correct_promote_to_tensor
+_PROMOTED = "return tl.where(tl.full((1,), True, tl.int1), x, x)"
+_FLOATING = "as_tensor(x).dtype.is_floating()"
 
 
-@triton.jit
-def promote_bf16_widened(x):
-    """Adds a Boolean zero: bf16 comes back as fp32. Otherwise right."""
-    return x + tl.zeros((1,), tl.int1)
+def _as_int32_where(condition: str) -> Edit:
+    """A tensor comes back as int32 if this is true of `kind`, its type."""
+    return (_PROMOTED, "kind: tl.constexpr = as_tensor(x).dtype\n"
+            f"    wide: tl.constexpr = tl.int32 if {condition} else kind\n    {_PROMOTED}.to(wide)")
 
 
-@triton.jit
-def promote_bool_widened(x):
-    """i1 comes back as int32."""
-    tensor = correct_promote_to_tensor(x)
-    if tensor.dtype == tl.int1:
-        return tensor.to(tl.int32)
-    else:
-        return tensor
-
-
-@triton.jit
-def promote_rank_kept(x):
-    """Scalars stay scalars."""
-    return as_tensor(x)
-
-
-@triton.jit
-def promote_minus_zero_lost(x):
-    """-0.0 becomes 0.0."""
-    tensor = correct_promote_to_tensor(x)
-    if tensor.dtype.is_floating():
-        return tl.where(tensor == 0, 0.0, tensor).to(tensor.dtype)
-    else:
-        return tensor
-
-
-@triton.jit
-def promote_narrow_integers_widened(x):
-    """8- and 16-bit integers come back as int32."""
-    tensor = correct_promote_to_tensor(x)
-    if tensor.dtype.is_int() and (tensor.dtype.primitive_bitwidth == 8 or tensor.dtype.primitive_bitwidth == 16):
-        return tensor.to(tl.int32)
-    else:
-        return tensor
-
-
-@triton.jit
-def is_floating_fp8_forgotten(x):
-    """False for the 8-bit floats."""
-    return correct_is_floating(x) and as_tensor(x).dtype.primitive_bitwidth > 8
-
-
-@triton.jit
-def is_floating_bf16_forgotten(x):
-    """False for bf16."""
-    return correct_is_floating(x) and as_tensor(x).dtype != tl.bfloat16
-
-
-@triton.jit
-def is_floating_fp64_forgotten(x):
-    """False for fp64."""
-    return correct_is_floating(x) and as_tensor(x).dtype.primitive_bitwidth < 64
-
-
-@triton.jit
-def is_floating_bool_counted(x):
-    """True for i1."""
-    return correct_is_floating(x) or as_tensor(x).dtype == tl.int1
-
-
-@triton.jit
-def is_floating_inverted(x):
-    """True for integers."""
-    return as_tensor(x).dtype.is_int()
-
-
-MUTANTS = mutant_table({
-    "promote_to_tensor": variants(promote_bf16_widened, promote_bool_widened, promote_rank_kept,
-        promote_minus_zero_lost, promote_narrow_integers_widened, prefix="promote_"),
-    "is_floating": variants(is_floating_fp8_forgotten, is_floating_bf16_forgotten, is_floating_fp64_forgotten,
-        is_floating_bool_counted, is_floating_inverted, prefix="is_floating_")})
+MUTANTS = mutant_table("probes", {
+    "promote_to_tensor": {
+        "bf16_widened": Fault("Adds a Boolean zero: bf16 comes back as fp32. Otherwise right.",
+                              (_PROMOTED, "return x + tl.zeros((1,), tl.int1)")),
+        "bool_widened": Fault("i1 comes back as int32.", _as_int32_where("kind == tl.int1")),
+        "rank_kept": Fault("Scalars stay scalars.", (_PROMOTED, "return as_tensor(x)")),
+        "minus_zero_lost": Fault(
+            "-0.0 becomes 0.0.",
+            (_PROMOTED, "kind: tl.constexpr = as_tensor(x).dtype\n"
+             "    zero: tl.constexpr = 0.0 if kind.is_floating() else 0\n"
+             "    tensor = tl.where(tl.full((1,), True, tl.int1), x, x)\n"
+             "    return tl.where(tensor == 0, zero, tensor).to(kind)")),
+        "narrow_integers_widened": Fault(
+            "8- and 16-bit integers come back as int32.",
+            _as_int32_where("kind.is_int() and (kind.primitive_bitwidth == 8 or kind.primitive_bitwidth == 16)"))},
+    "is_floating": {
+        "fp8_forgotten": Fault("False for the 8-bit floats.",
+                               (_FLOATING, f"{_FLOATING} and as_tensor(x).dtype.primitive_bitwidth > 8")),
+        "bf16_forgotten": Fault("False for bf16.", (_FLOATING, f"{_FLOATING} and as_tensor(x).dtype != tl.bfloat16")),
+        "fp64_forgotten": Fault("False for fp64.",
+                                (_FLOATING, f"{_FLOATING} and as_tensor(x).dtype.primitive_bitwidth < 64")),
+        "bool_counted": Fault("True for i1.", (_FLOATING, f"{_FLOATING} or as_tensor(x).dtype == tl.int1")),
+        "inverted": Fault("True for integers.", (_FLOATING, "as_tensor(x).dtype.is_int()"))}})

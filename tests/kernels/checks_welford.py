@@ -23,7 +23,7 @@ STEP_DIFFERENCES: dict[str, tuple[State, float, bool, State, State]] = {
     "m2_not_reset": ((9, 9, 3), 5, True, (5, 0, 1), (5, 9, 1)),
     "m2_with_old_mean": ((1, 0, 1), 3, False, (2, 2, 2), (2, 4, 2)),
     "m2_sign": ((1, 0, 1), 3, False, (2, 2, 2), (2, -2, 2)),
-    "mean_over_old_weight": ((1, 0, 1), 3, False, (2, 2, 2), (3, 2, 2))}
+    "mean_over_old_weight": ((1, 0, 1), 3, False, (2, 2, 2), (3, 0, 2))}
 # The two states whose union each broken variant gets wrong: right and wrong unions.
 UNION_DIFFERENCES: dict[str, tuple[State, State, State, State]] = {
     "zero_weight_unguarded": ((1, 0, 1), (INF, 0, 0), (1, 0, 1), (NAN, NAN, 1)),

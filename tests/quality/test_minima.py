@@ -93,8 +93,8 @@ DIVISION: dict[str, dict[str, dict[str, tuple[int | str, int]]]] = {
         "divisor_sign_ignored": {"int": (1, -2)},
         "unsigned_operands": {"int": (1, -1)},
         "int_min_saturated": {"int": (INT_MIN, 1)},
-        # Cut to 32 bits, 2^31 becomes negative and 2^32 becomes zero.
-        "in_32_bits": {"int": (1, 2**31), "uint": (1, 2**32)},
+        # Cut to 32 bits, 2^31 becomes negative and 2^32 + 1 becomes one. 2^32 becomes zero, and gives 0 as such.
+        "in_32_bits": {"int": (1, 2**31), "uint": (1, 2**32 + 1)},
     },
     "triton.floordiv": {
         "floor_for_trunc": {"int": (-1, 2)},
@@ -103,7 +103,7 @@ DIVISION: dict[str, dict[str, dict[str, tuple[int | str, int]]]] = {
         # the unsigned one differs sooner.
         "divisor_sign_ignored": {"int": (-1, 2)},
         "unsigned_operands": {"int": (1, -1)},
-        "in_32_bits": {"int": (-1, 2), "uint": (1, 2**32)},
+        "in_32_bits": {"int": (-1, 2), "uint": (1, 2**32 + 1)},
     },
     "helpers.remainder_integer": {
         "trunc_for_floor": {"int": (-1, 2)},
