@@ -62,6 +62,4 @@ TARGET = Target(
             Reference(source="numpy", function="tridiff.oracles.by_numpy.probes:device_assert_then",
                       arguments=("condition", "a")),
         )),
-    faults=Faults(
-        planted=mutants("assertions", "device_assert_then", "assertion_dropped", "condition_inverted",
-                        "all_lanes_must_fail", "result_off_by_one", "result_replaced_where_false")))
+    faults=Faults(planted=mutants("assertions", "device_assert_then")))

@@ -15,7 +15,7 @@ from tridiff.fuzz.strategies import (
     strided_layouts,
 )
 from tridiff.fuzz.target import Draw, Faults, Judge, Limits, Reference, Run, Target
-from tridiff.fuzz.targets.tiles import elementwise_blocks
+from tridiff.fuzz.targets.tiles import elementwise_blocks, mutants
 
 if TYPE_CHECKING:
     from tridiff.fuzz.backends.launch import Launch
@@ -56,6 +56,4 @@ TARGET = Target(
         oracles=lambda case: (Reference(source="torch", function="torch:clamp", arguments=("a", "b", "c")),
                               Reference(source="numpy", function="numpy:clip", arguments=("a", "b", "c"))),
         label=lambda case: case.arrays[0].dtype),
-    faults=Faults(
-        planted={"nan_dropped": "tridiff.kernels.helpers.mutants_clamp:MUTANTS[clamp][nan_dropped]",
-                 "upper_first": "tridiff.kernels.helpers.mutants_clamp:MUTANTS[clamp][upper_first]"}))
+    faults=Faults(planted=mutants("clamp", "clamp")))

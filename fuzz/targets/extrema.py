@@ -18,6 +18,7 @@ from tridiff.fuzz.strategies import (
     strided_layouts,
 )
 from tridiff.fuzz.target import Draw, Faults, Judge, Limits, Reference, Run, Shrink, Target
+from tridiff.fuzz.targets.tiles import mutants
 from tridiff.oracles.dtypes import dtype as dtype_info
 
 if TYPE_CHECKING:
@@ -143,8 +144,6 @@ def _oracles(helper: str) -> Callable[[Case], tuple[Reference, ...]]:
         for source in ("torch", "numpy"))
 
 
-_PAIR_FAULTS = ("nan_in_a_dropped", "nan_in_b_dropped", "unsigned_compare", "compared_in_fp32", "direction_reversed")
-_INDEX_FAULTS = ("tie_to_larger_index", "tie_to_first", "nans_not_equal", "nan_in_first_lost", "index_of_loser")
 _SUMMARIES = {
     "minimum": "the smaller of two, NaN if either is NaN", "maximum": "the larger of two, NaN if either is NaN",
     "min2": "smallest along an axis, NaN if any is NaN", "max2": "largest along an axis, NaN if any is NaN",
@@ -156,7 +155,6 @@ _SUMMARIES = {
 
 
 def _target(helper: str) -> Target:
-    faults = _PAIR_FAULTS if helper in _PAIRS + _REDUCTIONS else _INDEX_FAULTS
     return Target(
         name=f"helpers.{helper}", family="helpers", summary=_SUMMARIES[helper], contract="helpers.md §5",
         subjects={"own": f"tridiff.kernels.helpers.extrema:{helper}",
@@ -169,8 +167,7 @@ def _target(helper: str) -> Target:
         run=Run(launch=_launch),
         judge=Judge(rules=_rules, oracles=_oracles(helper), label=lambda case: dtype_info(case.array("a").dtype).kind),
         shrink=Shrink(simplest={"axis": (1, 0)}),
-        faults=Faults(
-            planted={name: f"tridiff.kernels.helpers.mutants_extrema:MUTANTS[{helper}][{name}]" for name in faults}))
+        faults=Faults(planted=mutants("extrema", helper)))
 
 
 TARGETS = tuple(_target(helper) for helper in (*_PAIRS, *_REDUCTIONS, *_INDEXED_PAIRS, *_INDEXED_REDUCTIONS))

@@ -26,6 +26,7 @@ from tridiff.fuzz.strategies import (
 from tridiff.fuzz.strategies.choice import weighted
 from tridiff.fuzz.strategies.ramps import DIVISOR_KINDS, START_KINDS
 from tridiff.fuzz.target import POWERS_OF_TWO, Draw, Faults, Judge, Limits, Reference, Run, Shrink, Target, Vocabulary
+from tridiff.fuzz.targets.tiles import mutants
 from tridiff.oracles.dtypes import dtype as dtype_info
 
 if TYPE_CHECKING:
@@ -230,15 +231,9 @@ def _target(name: str, *, summary: str, contract: str, subjects: dict[str, str],
         faults=Faults(planted=faults))
 
 
-def _mutants(helper: str, *names: str) -> dict[str, str]:
-    return {name: f"tridiff.kernels.helpers.mutants_integer:MUTANTS[{helper}][{name}]" for name in names}
-
-
 _UPSTREAM = "torch._inductor.runtime.triton_helpers"
-_DIV = _mutants("div_floor_integer", "trunc_for_floor", "ceil_for_floor", "exact_multiple_decremented",
-                "divisor_sign_ignored", "unsigned_operands", "int_min_saturated", "in_32_bits")
-_REM = _mutants("remainder_integer", "trunc_for_floor", "exact_multiple_gives_divisor", "never_negative",
-                "of_magnitudes", "through_fp32", "in_32_bits")
+_DIV = mutants("integer", "div_floor_integer")
+_REM = mutants("integer", "remainder_integer")
 
 TARGETS = (
     _target("triton.floordiv", summary="a // b as Triton compiles it: rounds toward zero",

@@ -15,7 +15,7 @@ from tridiff.fuzz.strategies import (
     strided_layouts,
 )
 from tridiff.fuzz.target import Draw, Faults, Judge, Limits, Reference, Run, Target
-from tridiff.fuzz.targets.tiles import elementwise_blocks
+from tridiff.fuzz.targets.tiles import elementwise_blocks, mutants
 from tridiff.oracles.dtypes import dtype as dtype_info
 
 if TYPE_CHECKING:
@@ -58,6 +58,4 @@ TARGET = Target(
         oracles=lambda case: (Reference(source="torch", function="torch:neg", arguments=("a",)),
                               Reference(source="numpy", function="numpy:negative", arguments=("a",))),
         label=lambda case: dtype_info(case.arrays[0].dtype).kind),
-    faults=Faults(
-        planted={name: f"tridiff.kernels.helpers.mutants_operators:MUTANTS[operator_negate][{name}]"
-                 for name in ("subtracted_from_zero", "minus_magnitude", "lowest_decremented")}))
+    faults=Faults(planted=mutants("operators", "operator_negate")))

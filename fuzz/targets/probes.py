@@ -86,9 +86,7 @@ TARGETS = (
         run=Run(launch=_launch),
         judge=Judge(rules=_rules, oracles=_promote, label=_label),
         shrink=Shrink(simplest={"scalar": (True, False)}),
-        faults=Faults(
-            planted=mutants("probes", "promote_to_tensor", "bf16_widened", "bool_widened", "rank_kept",
-                            "minus_zero_lost", "narrow_integers_widened"))),
+        faults=Faults(planted=mutants("probes", "promote_to_tensor"))),
     Target(
         name="helpers.is_floating", family="helpers", contract="helpers.md §3", dtypes=NAMES,
         summary="whether a type is a float type, at compile time", subjects=subjects("probes", "is_floating"),
@@ -102,7 +100,5 @@ TARGETS = (
             ),
             label=_label),
         shrink=Shrink(simplest={"scalar": (True, False)}),
-        faults=Faults(
-            planted=mutants("probes", "is_floating", "fp8_forgotten", "bf16_forgotten", "fp64_forgotten",
-                            "bool_counted", "inverted"))),
+        faults=Faults(planted=mutants("probes", "is_floating"))),
 )

@@ -4,6 +4,7 @@ Reductions always run along the case's `cols`, so that its rows stay independent
 the driver reduces its own row axis: the array is handed over transposed, by strides.
 """
 
+from importlib import import_module
 from typing import TYPE_CHECKING
 
 from tridiff.oracles.dtypes import dtype as dtype_info
@@ -41,9 +42,10 @@ def reduction_blocks(launch: "Launch", *, tile: int = 2048) -> dict[str, object]
     return given
 
 
-def mutants(family: str, helper: str, *names: str) -> dict[str, str]:
+def mutants(family: str, helper: str) -> dict[str, str]:
     """Faults of `helper` by name, as import paths into the family's table of broken variants."""
-    return {name: f"tridiff.kernels.helpers.mutants_{family}:MUTANTS[{helper}][{name}]" for name in names}
+    module = f"tridiff.kernels.helpers.mutants_{family}"
+    return {name: f"{module}:MUTANTS[{helper}][{name}]" for name in import_module(module).MUTANTS[helper].faults}
 
 
 def subjects(family: str, helper: str) -> dict[str, str]:
