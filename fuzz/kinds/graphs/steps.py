@@ -163,8 +163,8 @@ def _cut_subgraphs(graph: Graph) -> Iterator[tuple[Graph, dict[str, Content]]]:
             yield _constant(graph, position, analysis.dtypes[position][0]), {}
         # The same value need not be loaded or computed twice.
         for earlier in range(position):
-            if analysis.dtypes[earlier] == analysis.dtypes[position] != () and isinstance(node, Load | Constant) and (
-                    isinstance(graph.nodes[earlier], Load)):
+            if analysis.dtypes[earlier] == analysis.dtypes[position] != () and (graph.nodes[earlier] == node or (
+                    isinstance(node, Load | Constant) and isinstance(graph.nodes[earlier], Load))):
                 yield _redirected(graph, position, earlier), {}
 
 
