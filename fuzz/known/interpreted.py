@@ -5,8 +5,10 @@ from tridiff.fuzz.known.contents import of_small_numbers, tamed
 from tridiff.fuzz.known.issue import KnownIssue
 from tridiff.fuzz.language import cases
 from tridiff.fuzz.records import Case
+from tridiff.fuzz.statements.cases import nodes
 from tridiff.fuzz.target.subjects import PLAIN
 from tridiff.kernels.language.call import Call
+from tridiff.kernels.language.script import Script
 from tridiff.oracles.dtypes import FP8
 
 _WHERE = (("language.*", "own"), ("language.*", PLAIN))
@@ -41,6 +43,9 @@ def _small(case: Case) -> Case:
 
 def _sums_large_numbers(case: Case) -> bool:
     call = case.program
+    if isinstance(call, Script):
+        return _small(case) != case and any(one.row == "fold" and one.word("function") == "tl.sum"
+                                            for one in nodes((*call.functions, *call.body)))
     return (isinstance(call, Call) and call.row in ("tl.sum", "tl.view", "tl.cat.reordered")
             and call.stored[0] in ("i32", "u32") and _small(case) != case)
 

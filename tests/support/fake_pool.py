@@ -33,6 +33,9 @@ class FakePool:
         self.reached: tuple[int, ...] = ()
         self.imported: tuple[int, ...] = ()
 
+    def environments(self) -> tuple[Environment, ...]:
+        return (self.environment,)
+
     @property
     def environment(self) -> Environment:
         return Environment(tridiff="0", triton="3.9.0", torch="2.13.0", backend=self.options.backend)
