@@ -175,8 +175,16 @@ class _Compiled:
             converted, to = call.func.value, call.args[0]
         else:
             return _Value()
-        own = self.types.get(ast.unparse(converted))
-        return self._held(converted, names) if own and own == _TYPES.get(ast.unparse(to)) else _Value()
+        held, spelled = self._held(converted, names), ast.unparse(to)
+        own = self._type(held, ast.unparse(converted), names)
+        like = spelled.removesuffix(".dtype").removesuffix(".type.scalar").removesuffix(".type.element_ty")
+        wanted = _TYPES.get(spelled) or (self.types.get(like, "") if like != spelled else "")
+        return held if own and own == wanted else _Value()
+
+    def _type(self, held: _Held, text: str, names: _Names) -> str:
+        """The element type of a value, by its text or a name that holds it as well; "" where it is not known."""
+        found = (self.types[name] for name, other in names.items() if other is held and name in self.types)
+        return self.types.get(text) or next(found, "")
 
 
 def _bind(target: ast.expr, held: _Held, names: _Names) -> None:

@@ -417,7 +417,7 @@ ISSUES = (
                  "language.statements/value-45b5e0e3b0"),
         match=counts_otherwise, relative=counted_with_a_sign, kinds=WRONG),
     KnownIssue(
-        name="copy-in-a-loop-not-carried", stage="front-end", truth="defect", backends=("cuda",),
+        name="copy-in-a-loop-not-carried", stage="front-end", truth="defect", backends=("cuda", "evaluated"),
         title="a variable that takes the value of another one in a loop, which it equals before, keeps its first one",
         where=(("language.*", "own"),), entries=("language.statements/value-d54c947035",),
         match=loses_a_variable, instead=with_values_of_their_own, kinds=WRONG,

@@ -85,6 +85,8 @@ _LOOPS = {
     "of a choice": (_for(_is("v1", _node("ternary", _number("True"), _name("v2"), _name("x0"))), _more("v2")),),
     "of an item": (_for(_is("v1", _node("item", _node("tuple", _name("x0"), _name("v2")), place=-1)), _more("v2")),),
     "of its own type": (_for(_is("v1", _SAME), _more("v2")),),
+    "of an item's own type": (_for(_is("v1", _node("like", _node(
+        "item", _node("tuple", _name("v2"), _number("3")), place=-2), _name("v2"), by=".dtype")), _more("v2")),),
     "within": (_is("v5", _number("0")), _for(
         _is("v5", _node("binary", _node("walrus", _name("v2"), name="v1"), _name("x0"), op="+")), _more("v2"))),
     "first of three": (_for(_for(_COPIED, _more("v2")), _node("augment", _name("v1"), name="v2", op="+"),
