@@ -25,6 +25,7 @@ SINCE: dict[Feature, tuple[int, int]] = {
 """The first release that offers each."""
 
 
+@functools.lru_cache
 def release(triton: str) -> tuple[int, ...]:
     """Major and minor number of a Triton version such as "3.9.0" or "3.10.1+git1", to compare; () if it has none."""
     numbers = triton.split(".")[:2]
@@ -36,6 +37,12 @@ def within(triton: str, *, since: str = "", until: str = "") -> bool:
     "" for none. Of a version without a number it is assumed."""
     number = release(triton)
     return not number or ((not since or number >= release(since)) and (not until or number <= release(until)))
+
+
+def before(triton: str, other: str) -> bool:
+    """Whether a Triton version is of an older release than another one; of a version without a number it is not
+    known."""
+    return not within(triton, since=other)
 
 
 def offers(triton: str, feature: Feature) -> bool:

@@ -31,8 +31,8 @@ def chosen(draw: st.DrawFn, topic: Topic, limits: Limits) -> Call:
     """A call of a topic: of any row, and mostly, where draws are aimed, of a row and with an element type that a
     campaign has reached too seldom; the rest of the call is as free as ever."""
     named = {row.name: row for row in of_topic(topic)}
-    here = [row.name for row in named.values() if limits.offered(since=row.since, until=row.until)]
-    row, wanted = named[draw(st.sampled_from(limits.among(here or named)))], ""
+    there = limits.among({name: (row.since, row.until) for name, row in named.items()})
+    row, wanted = named[draw(st.sampled_from(there))], ""
     if limits.aims:
         cells, ends = _aims(limits.aims)
         aimed, place = draw(st.integers(0, AIMED - 1)), even(draw, ends[-1])

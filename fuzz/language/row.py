@@ -6,7 +6,7 @@ from types import ModuleType
 from typing import TYPE_CHECKING, Any, Literal
 
 from tridiff.fuzz.language.choices import Choices
-from tridiff.fuzz.versions import release
+from tridiff.fuzz.versions import before, within
 from tridiff.kernels.language.call import Call, Result
 
 if TYPE_CHECKING:
@@ -80,7 +80,7 @@ class Row:
 
     def offered(self, version: str) -> bool:
         """Whether a Triton version has it."""
-        return not (self.since and before(version, self.since)) and not (self.until and before(self.until, version))
+        return within(version, since=self.since, until=self.until)
 
     def declined(self, call: Call, version: str, backend: str, *, as_it_is: bool = False) -> str:
         """Why a version or a backend does not take a call, "" if both do. as_it_is: what this Triton fails to know is
@@ -103,8 +103,3 @@ def installed() -> str:
 
     return str(triton.__version__)
 
-
-def before(version: str, other: str) -> bool:
-    """Whether a version is of an older release than another one; of a version without a number it is not known."""
-    number = release(version)
-    return bool(number) and number < release(other)

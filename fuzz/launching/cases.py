@@ -16,6 +16,7 @@ from tridiff.fuzz.launching.table import scenes
 from tridiff.fuzz.records import Case, Scalar
 from tridiff.fuzz.target import Limits, Vocabulary
 from tridiff.fuzz.verdicts import Declined, Refuted
+from tridiff.fuzz.versions import before
 
 if TYPE_CHECKING:
     from tridiff.fuzz.backends.launch import Launch
@@ -45,8 +46,7 @@ def choices_of(case: Case) -> Choices:
 def scene_cases(draw: st.DrawFn, *, target: str, topic: Topic, limits: Limits) -> Case:
     """One scene of a topic. All choices shrink towards the first."""
     named = {scene.name: scene for scene in of_topic(topic)}
-    here = [scene.name for scene in named.values() if limits.offered(since=scene.since)]
-    scene = named[draw(st.sampled_from(limits.among(here or named)))]
+    scene = named[draw(st.sampled_from(limits.among({name: (one.since, "") for name, one in named.items()})))]
     drawn = st.fixed_dictionaries({
         name: st.just(EVERY) if name == scene.each else st.sampled_from(tuple(values))
         if limits.offered(since=scene.newer.get(name, "")) else st.just(next(iter(values)))
@@ -148,8 +148,6 @@ def run(launch: Launch) -> None:
     """Play the case's scene and hold what was observed against the contract; the target's `launch` function."""
     import triton
 
-    from tridiff.fuzz.language.row import before
-
     scene, choices, version = scene_of(launch.case), choices_of(launch.case), str(triton.__version__)
     if scene.since and before(version, scene.since):
         raise Declined(f"{scene.name} is new in Triton {scene.since}")
@@ -171,7 +169,6 @@ def _play(launch: Launch, scene: Scene, played: Choices) -> None:
     import triton
 
     from tridiff.fuzz.backends.launch import LaunchReport, resolve
-    from tridiff.fuzz.language.row import before
 
     version = str(triton.__version__)
     for name, first in scene.newer.items():

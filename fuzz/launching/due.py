@@ -1,7 +1,7 @@
 """What the contract (launch.md) says of the answers of scenes."""
 
-from tridiff.fuzz.language.row import before
 from tridiff.fuzz.launching.scene import Answers, Choices
+from tridiff.fuzz.versions import before
 from tridiff.oracles import launching
 from tridiff.oracles.launching import Argument
 

@@ -1,7 +1,7 @@
 """What the contract (launch.md §6 to §9) says of hooks, tuning, refusals, descriptors and helpers."""
 
-from tridiff.fuzz.language.row import before
 from tridiff.fuzz.launching.scene import Answers, Choices
+from tridiff.fuzz.versions import before
 
 SINGLE_IS_NOT_MEASURED = "3.9.0"
 TARGET_IS_LOOKED_AT = "3.7.0"

@@ -2,8 +2,8 @@
 
 from fnmatch import fnmatchcase
 
-from tridiff.fuzz.language.row import before
 from tridiff.fuzz.launching.scene import Answers, Choices
+from tridiff.fuzz.versions import before
 
 _ONE, _SIX = "(1, 1, 1) (5,)", "(2, 3, 1) (5,)"
 _DUE: dict[str, Answers] = {

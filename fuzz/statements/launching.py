@@ -5,12 +5,13 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 from tridiff.fuzz.language.launching import refuted
-from tridiff.fuzz.language.row import before, installed
+from tridiff.fuzz.language.row import installed
 from tridiff.fuzz.statements.cases import arguments_of, nodes, script_of
 from tridiff.fuzz.statements.constructs import since
 from tridiff.fuzz.statements.faults import planted
 from tridiff.fuzz.statements.text import parameters, source
 from tridiff.fuzz.verdicts import Declined
+from tridiff.fuzz.versions import before
 from tridiff.kernels.generated import load
 
 if TYPE_CHECKING:

@@ -19,10 +19,11 @@ from hypothesis import strategies as st
 from msgspec.structs import replace
 
 from tridiff.fuzz.backends.device_errors import refusal as spelled
-from tridiff.fuzz.language.row import before, installed
+from tridiff.fuzz.language.row import installed
 from tridiff.fuzz.records import ArraySpec, Case, Content, Small
 from tridiff.fuzz.statements.refused import HEAD, REFUSED
 from tridiff.fuzz.verdicts import Declined, Refuted
+from tridiff.fuzz.versions import before
 from tridiff.kernels.generated import load
 from tridiff.kernels.language.refusal import Refusal
 

@@ -44,7 +44,6 @@ class Limits:
     # Hundreds of them: Hypothesis warns of a strategy whose text is long.
     aims: tuple[tuple[str, int], ...] = field(default=(), repr=False)
     """Cells (`Draw.aims`) at which most draws are aimed, each with its weight; none where empty."""
-
     releases: tuple[str, ...] = ()
     """Releases of Triton that are to run the case, all of which take what is drawn; any where empty."""
 
@@ -52,10 +51,11 @@ class Limits:
         """Whether all of these releases have what came with one of Triton's and went after another."""
         return all(within(one, since=since, until=until) for one in self.releases)
 
-    def among(self, names: Iterable[str]) -> list[str]:
-        """Those of the names that may be drawn."""
-        names = list(names)
-        return [name for name in names if name in self.only] or names
+    def among(self, things: Mapping[str, tuple[str, str]]) -> list[str]:
+        """Names of the things that may be drawn, each given with the first and the last release that has it, "" for
+        none: of those that are to be drawn what these releases have, or all where they have nothing of it."""
+        asked = [name for name in things if name in self.only] or list(things)
+        return [name for name in asked if self.offered(since=things[name][0], until=things[name][1])] or asked
 
 
 @dataclass(frozen=True, kw_only=True)

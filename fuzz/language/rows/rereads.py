@@ -14,43 +14,42 @@ from tridiff.kernels.language.emit import index
 from tridiff.oracles.dtypes import dtype
 from tridiff.oracles.rules import BIT, NUM, Rule
 
-_FORMS = ("a * b < 0", "a * b >= 0", "tl.abs(a * b)", "a - b", "a == b", "a ^ b", "tl.maximum(a, b)", "a * b")
-"""What is computed of the value that was read first, a, and of the later one, b."""
-_TRUTHS = (0, 1, 4)
-"""Those that are truth values."""
-_OF_FLOATS, _OF_INTEGERS = (0, 1, 2, 3, 4, 6, 7), (3, 4, 5, 7)
+_FORMS = {
+    "a * b < 0": ("mul", "lt"), "a * b >= 0": ("mul", "ge"), "tl.abs(a * b)": ("mul", "abs"), "a - b": ("sub",),
+    "a == b": ("eq",), "a ^ b": ("bitwise_xor",), "tl.maximum(a, b)": ("maximum_tl",), "a * b": ("mul",)}
+"""What is computed of the value that was read first, a, and of the later one, b: as text, and as operations, of which
+the second one takes what the first one gives, and 0 if it is a comparison."""
+_TEXTS = tuple(_FORMS)
+_COMPARISONS = ("lt", "ge", "eq")
+_OF_INTEGERS = ("a - b", "a == b", "a ^ b", "a * b")
+_OF_FLOATS = tuple(text for text in _TEXTS if text != "a ^ b")
 
 
 def _answer(call: Call, lib: Library, operands: tuple[Any, ...]) -> Any:
     """a is the first operand, b the second."""
-    one, form = call.operands[0].dtype, _FORMS[call.number("form")]
-    simple = {"a - b": "sub", "a ^ b": "bitwise_xor", "tl.maximum(a, b)": "maximum_tl", "a == b": "eq"}
-    if form in simple:
-        return lib.pointwise(simple[form], one, *operands)
-    product = lib.pointwise("mul", one, *operands)
-    if form == "a * b":
-        return product
-    if form == "tl.abs(a * b)":
-        return lib.pointwise("abs", one, product)
-    return lib.pointwise("lt" if "<" in form else "ge", one, product, 0)
+    one, (first, *then) = call.operands[0].dtype, _FORMS[_TEXTS[call.number("form")]]
+    found = lib.pointwise(first, one, *operands)
+    for op in then:
+        found = lib.pointwise(op, one, found, *((0,) if op in _COMPARISONS else ()))
+    return found
 
 
 def _reread() -> Row:
     def draw(choices: Choices) -> Call:
         one, shape = choices.dtype((*FLOATS, *INTEGERS)), choices.shape(high=2)
         form = choices.one(_OF_FLOATS if dtype(one).is_float else _OF_INTEGERS)
-        options: dict[str, bool | int | str] = {"form": form}
+        options: dict[str, bool | int | str] = {"form": _TEXTS.index(form)}
         if choices.flag():
             options["volatile"] = True
         return Call(row="memory.reread", operands=(choices.block(one, shape), choices.block(one, shape)),
-                    options=options, stored=("i1" if form in _TRUTHS else one,))
+                    options=options, stored=("i1" if _FORMS[form][-1] in _COMPARISONS else one,))
 
     def text(call: Call) -> str:
         volatile = ", volatile=True" if call.option("volatile") else ""
         lines = [f"memory = x0_ptr + program * x0_pitch + {index(call.operands[0].shape)}",
                  f"a = tl.load(memory{volatile})", f"tl.store(memory, tl.load({place(call, 1)}))",
                  f"b = tl.load(memory{volatile})", "tl.store(memory, a)"]
-        return "\n".join([*lines, f"r0 = {_FORMS[call.number('form')]}"])
+        return "\n".join([*lines, f"r0 = {_TEXTS[call.number('form')]}"])
 
     def rules(call: Call) -> tuple[Rule, ...]:
         return (NUM if dtype(call.stored[0]).is_float else BIT,)

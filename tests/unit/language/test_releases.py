@@ -41,6 +41,13 @@ def test_rows_and_scenes_are_those_of_all_releases_that_run_them(
         assert all(within(one, since=first) for one in releases for first in asked)
 
 
+def test_what_is_asked_for_and_not_there_is_drawn_and_told() -> None:
+    there = {"tl.load": ("", ""), "tl.make_block_ptr": ("", "3.8.0")}
+    assert Limits(releases=("3.9.0",)).among(there) == ["tl.load"]
+    asked = Limits(releases=("3.9.0",), only=frozenset(("tl.make_block_ptr",)))
+    assert asked.among(there) == ["tl.make_block_ptr"]
+
+
 @pytest.mark.parametrize("triton, since, until, there", [
     ("3.6.0", "3.7.0", "", False), ("3.7.1", "3.7.0", "", True), ("3.9.0", "", "3.8.0", False),
     ("3.8.2", "", "3.8.0", True), ("a checkout", "3.9.0", "", True), ("3.10.0", "3.9.0", "", True)])

@@ -6,8 +6,9 @@ from typing import Any
 
 import pytest
 
-from tridiff.fuzz.language.row import before, installed
+from tridiff.fuzz.language.row import installed
 from tridiff.fuzz.launching.lines import parts
+from tridiff.fuzz.versions import before
 
 _INNER = ("_semantic", "_generator", "_builder", "self")
 _ELSEWHERE = {"plain": {"make_block_ptr", "static_assert", "static_print", "str_to_ty"},

@@ -12,7 +12,7 @@ from typing import Any
 import pytest
 
 from tests.unit.launching.test_scenes import case, play
-from tridiff.fuzz.language.row import before, installed
+from tridiff.fuzz.language.row import installed
 from tridiff.fuzz.launching import apart
 from tridiff.fuzz.launching.apart import ENDED, answered
 from tridiff.fuzz.launching.bench import bench
@@ -21,6 +21,7 @@ from tridiff.fuzz.launching.fragments_plain import FRAGMENTS, NAMES
 from tridiff.fuzz.launching.lines import module, parts
 from tridiff.fuzz.launching.spoil import spoilt
 from tridiff.fuzz.launching.table import scenes
+from tridiff.fuzz.versions import before
 
 _LATER = ("block pointer", "block pointer of floats")
 """Pieces of what 3.9.0 has no more."""

@@ -9,7 +9,7 @@ import pytest
 
 from tests.support.draws import draws
 from tridiff.fuzz.backends.launch import Launch
-from tridiff.fuzz.language.row import before, installed
+from tridiff.fuzz.language.row import installed
 from tridiff.fuzz.launching import cases
 from tridiff.fuzz.launching.scene import EVERY
 from tridiff.fuzz.launching.table import scenes
@@ -17,6 +17,7 @@ from tridiff.fuzz.records import Case, LaunchOptions
 from tridiff.fuzz.registry import find
 from tridiff.fuzz.target import Limits
 from tridiff.fuzz.verdicts import Declined, Refuted
+from tridiff.fuzz.versions import before
 from tridiff.oracles import launching
 
 ARCH = "compile:sm_90"

@@ -7,11 +7,11 @@ from collections.abc import Iterator
 import pytest
 
 from tridiff.fuzz.known.issues import issues_of
-from tridiff.fuzz.language.row import before
 from tridiff.fuzz.records import Case, Verdict, decode, encode
 from tridiff.fuzz.registry import find
 from tridiff.fuzz.statements.refused import REFUSED
 from tridiff.fuzz.statements.refusing import case_of, refusal_of, unclear
+from tridiff.fuzz.versions import before
 from tridiff.fuzz.workers.pool import Pool, PoolOptions
 from tridiff.kernels.language.refusal import Refusal
 
