@@ -5,9 +5,13 @@ import pytest
 from msgspec.structs import replace
 
 from tests.chains.drawn import CHAIN_TARGETS, cases, chain_of
+from tests.support.draws import draws
+from tridiff.fuzz.kinds.chains import draft
 from tridiff.fuzz.kinds.chains.cases import sizes_of, spec_of, valid
 from tridiff.fuzz.records import Bits, Case, Constant, Content, Explicit, LaunchOptions, Small, decode, encode
 from tridiff.fuzz.registry import find
+from tridiff.fuzz.target import Limits
+from tridiff.kernels.gluon import rules_buffers
 from tridiff.kernels.gluon.chain import (
     Alloc,
     Atomic,
@@ -55,6 +59,15 @@ def case_of(made: Chain, **contents: Content) -> Case:
 
 
 COPY = chain(LOADED, BUFFER, Read(1, ROWS), Out(2, 1))
+
+
+def test_draws_keep_to_the_shared_memory_of_a_block(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Rings in several buffers are too much for it one time in a thousand, and often for a third of it."""
+    for module in (draft, rules_buffers):
+        monkeypatch.setattr(module, "MAX_SHARED_BYTES", 32 << 10)
+    found = draws(find("gluon.view_chain").draw.cases(Limits(elements=1 << 12)), 60, seed=3)
+    rings = [[step.slots for step in chain_of(case).steps if isinstance(step, Alloc)] for case in found]
+    assert len(found) == 60 and any(3 in slots for slots in rings) and max(map(len, rings)) == 4
 
 
 def test_a_copy_through_shared_memory_is_legal() -> None:

@@ -1,5 +1,7 @@
 """A chain in the making: steps are drawn one by one and checked as they are added."""
 
+import math
+
 from hypothesis import strategies as st
 from msgspec import UNSET, UnsetType
 
@@ -8,7 +10,16 @@ from tridiff.kernels.gluon.chain import MAX_ARRAYS, MAX_STEPS, Chain, Convert, D
 from tridiff.kernels.gluon.check import add
 from tridiff.kernels.gluon.layouts import LANES, Distributed, untransposed
 from tridiff.kernels.gluon.rules_buffers import bytes_of
-from tridiff.kernels.gluon.values import Illegal, State, Tensor, View, as_tensor, most_elements
+from tridiff.kernels.gluon.values import (
+    MAX_SHARED_BYTES,
+    WIDTH,
+    Illegal,
+    State,
+    Tensor,
+    View,
+    as_tensor,
+    most_elements,
+)
 
 EVERY: tuple[DType, ...] = (
     "i32", "fp16", "i8", "fp32", "i64", "fp64", "bf16", "i16", "u8", "u16", "u32", "u64", "fp8e4nv", "fp8e5")
@@ -87,6 +98,15 @@ class Draft:
     def room(self) -> bool:
         """Whether there may be two more arrays, and the steps that use them."""
         return len(self.arrays) + 2 <= MAX_ARRAYS and len(self.steps) + 8 <= MAX_STEPS
+
+    @property
+    def shared_bytes_left(self) -> int:
+        """Of shared memory, beside the buffers so far."""
+        return MAX_SHARED_BYTES - self.state.shared_bytes
+
+    def bytes_of(self, dtype: DType, shape: tuple[int, ...]) -> int:
+        """Bytes of a buffer without padding."""
+        return math.prod(shape) * WIDTH[dtype] // 8
 
     def load(self, dtype: DType, shape: tuple[int, ...], *, layout: Distributed | None = None,
              between: tuple[int, int] | UnsetType = UNSET) -> int:

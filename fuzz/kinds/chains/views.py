@@ -29,9 +29,14 @@ DEPTH = 6
 """Views behind one another at most."""
 
 
+PADDED = 8
+"""No padding makes a buffer so many times as large."""
+
+
 def filled_buffer(draft: Draft, *, dtype: DType, shape: tuple[int, ...], slots: int = 0, plain: bool = False) -> int:
     """A buffer whose every element is written: at allocation, by one store, or slot by slot."""
-    layout = draft.draw(layouts.shared(shape=shape, bits=WIDTH[dtype], padded=not slots, plain=plain))
+    roomy = PADDED * draft.bytes_of(dtype, shape) <= draft.shared_bytes_left
+    layout = draft.draw(layouts.shared(shape=shape, bits=WIDTH[dtype], padded=roomy and not slots, plain=plain))
     if slots:
         ring = draft.step(Alloc(dtype, shape, layout, slots))
         for slot in range(slots):
@@ -121,6 +126,8 @@ def view_chains(draw: st.DrawFn, *, elements: int) -> Chain:
         dtype = draw(st.sampled_from(EVERY))
         slots = draw(st.sampled_from((0, 0, 0, 1, 2, 3)))
         shape = draft.shape(elements=min(draft.elements, 2048))
+        if draft.bytes_of(dtype, shape) * max(slots, 1) > draft.shared_bytes_left:
+            break
         base = filled_buffer(draft, dtype=dtype, shape=shape, slots=slots)
         seen = _path(draft, base, draw(st.sampled_from((1, 2, DEPTH, 3, DEPTH, 4, 5))))
         last = seen[-1]
