@@ -23,6 +23,7 @@ from tridiff.fuzz.gate.record import (
     Reach,
     Side,
     SweepComparison,
+    TargetPairs,
     Verdict,
 )
 from tridiff.fuzz.gate.tally import MOST_CELLS, Tally
@@ -79,7 +80,7 @@ def judged(summary: Summary, entries: Iterable[CorpusEntry], *, state: Path, pol
         both=len(tally.both), not_checked=tally.relations[Relation.NOT_CHECKED] + tally.relations[Relation.FLAKY],
         seconds=round(seconds, 2), why=(*blocks, *guarded), findings=tuple(findings),
         proposed=alike, guards=guards(tuple(findings), triton=candidate.triton),
-        flaky=(*flaky, *tally.flaky), api=api, targets=tally.targets(), numeric=tally.numeric,
+        flaky=(*flaky, *tally.flaky), api=api, targets=_timed(tally.targets(), summary), numeric=tally.numeric,
         resources=tally.resources(), code=tally.code(), compile_seconds=tally.compiling, launch_seconds=tally.launching,
         run_times=tuple(sorted(tally.run_times, key=lambda one: -one.time.quotient)),
         not_launched=tally.not_launched, control=tally.control,
@@ -90,6 +91,17 @@ def judged(summary: Summary, entries: Iterable[CorpusEntry], *, state: Path, pol
         reach=reach, not_checked_reasons=by_class(tally.reasons.items()),
         left_out=summary.left_out | _blind(state, shards), errors=summary.errors, interrupted=summary.interrupted,
         seed=summary.options.seed, sweeps=sweeps)
+
+
+def _timed(targets: Iterable[TargetPairs], summary: Summary) -> tuple[TargetPairs, ...]:
+    """The targets with the worker time that they took."""
+    busy: collections.Counter[tuple[str, str]] = collections.Counter()
+    shrinking: collections.Counter[tuple[str, str]] = collections.Counter()
+    for one in summary.by_target:
+        for total, seconds in ((busy, one.counts.busy_seconds), (shrinking, one.counts.shrink_seconds)):
+            total[one.target, kind(one.backend)] += seconds  # type: ignore[assignment]
+    return tuple(replace(one, seconds=round(busy[one.target, kind(one.backend)], 1),
+                         shrinking=round(shrinking[one.target, kind(one.backend)], 1)) for one in targets)
 
 
 def _proposed(findings: Iterable[GateFinding]) -> dict[str, str]:

@@ -117,6 +117,9 @@ class TargetPairs(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fiel
     """Cases that were not run, because both sides had the same code."""
     control: int = 0
     """Cases that were run all the same."""
+    seconds: float = 0.0
+    shrinking: float = 0.0
+    """Of the workers, over all subjects, and what of it went into making differences smaller."""
 
 
 class SweepChange(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):

@@ -205,6 +205,15 @@ def test_times_cells_and_resources_are_totals_over_the_same_cases(tmp_path: Path
     assert found.resources["registers"].largest == 3.0
 
 
+def test_each_target_has_the_time_that_it_took_over_all_subjects(tmp_path: Path) -> None:
+    ran = tuple(TargetCounts(target="triton.vector_add", subject=subject, backend=backend,
+                             counts=Counts(executed=1, busy_seconds=busy, shrink_seconds=1.0))
+                for subject, backend, busy in (("own", "compile:sm_90", 3.0), ("inductor", "compile:sm_90", 4.0),
+                                               ("own", "interpreter", 50.0)))
+    (found,) = verdict(tmp_path, line(backend="compile"), by_target=ran).targets
+    assert (found.seconds, found.shrinking) == (7.0, 2.0)
+
+
 def test_slower_compilers_are_told_where_the_policy_asks(tmp_path: Path) -> None:
     (tmp_path / "policy.toml").write_text('[compile_time]\naction = "guard"\nleast_seconds = 2\n')
     slow = line(seconds=(3.0, 5.0), compiling=(2.0, 4.0))
