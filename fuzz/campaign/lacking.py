@@ -3,8 +3,8 @@
 Some targets draw one thing at a time from a table: a row of the language, with an element type. Drawn at random, the
 rarest of these are met once in thousands of cases. A campaign therefore counts the cases that reached each, tells every
 shard which of its cells lack some, and gives part of its time to the targets that lack most. A shard aims most of its
-draws at them and draws the others from everything. So does a gate, which is content with less of each; where few
-functions differ it looks for what runs them instead.
+draws at them and draws the others from everything. So does a gate, which is content with less of each, and wants every
+value of every option as well; where few functions differ it looks for what runs them instead.
 """
 
 from collections import Counter
@@ -76,7 +76,7 @@ class Lacking:
         self._wanted = WANTED_CASES if plan.options.builds is None else GATE_CASES
         if plan.options.alike.functions:
             self._wanted = 0
-        self._triton = plan.installed.get("triton", "")
+        self._triton, self._gate = plan.installed.get("triton", ""), plan.options.builds is not None
         self._cells: dict[Combination, Counter[str]] = {}
         self._in_vain: dict[Combination, Counter[str]] = {}
         self._cases: Counter[Combination] = Counter()
@@ -90,27 +90,31 @@ class Lacking:
         self._cases[name] += result.counts.executed
         self._left_out |= {name} if result.left_out else set()
         if self.cells(name):
-            aims, in_vain = frozenset().union(*_aims(name[0], self._triton)), misses(result.cells)
+            aims, in_vain = frozenset().union(*self._things(name)), misses(result.cells)
             self._cells.setdefault(name, Counter()).update(
                 {cell: result.cells[cell] for cell in aims & result.cells.keys()})
             self._in_vain.setdefault(name, Counter()).update({cell: in_vain[cell] for cell in aims & in_vain.keys()})
 
     def of(self, name: Combination) -> dict[str, int]:
         """By cell how many more cases are to reach it."""
-        if self._cases[name] >= ENOUGH * self._wanted * self.cells(name):
+        if self._cases[name] >= ENOUGH * sum(sum(cells.values()) for cells in self._things(name)):
             return {}
         cells, in_vain = self._cells.get(name, Counter[str]()), self._in_vain.get(name, Counter[str]())
         found: dict[str, int] = {}
-        for things in _aims(name[0], self._triton):
-            if not barren(things, cells, in_vain):
-                found |= _left(dict.fromkeys(things, self._wanted), cells, in_vain)
+        for things in self._things(name):
+            # A case that is not judged counts for each of its aspects, and for one or two types.
+            if not barren([cell for cell in things if things[cell] == self._wanted], cells, in_vain):
+                found |= _left(things, cells, in_vain)
         return found
 
     def cells(self, name: Combination) -> int:
         """How many cells there are at which draws can be aimed; none where nothing is judged."""
+        return sum(map(len, self._things(name)))
+
+    def _things(self, name: Combination) -> tuple[dict[str, int], ...]:
         if not self._wanted or name in self._left_out or name[2] == "compile":
-            return 0
-        return sum(map(len, _aims(name[0], self._triton)))
+            return ()
+        return _aims(name[0], self._triton, self._wanted, gate=self._gate)
 
     def among(self, names: Iterable[Combination]) -> dict[Combination, float]:
         """The combinations that lack some, with how many in all."""
@@ -118,6 +122,9 @@ class Lacking:
 
 
 @cache
-def _aims(target: str, triton: str) -> tuple[tuple[str, ...], ...]:
-    """The cells of a target, thing by thing."""
-    return tuple(find(target).draw.aims(triton).values())
+def _aims(target: str, triton: str, wanted: int, *, gate: bool) -> tuple[dict[str, int], ...]:
+    """The cells of a target, thing by thing, with how many cases each is to have."""
+    draw = find(target).draw
+    more = draw.aims_of_gates(triton) if gate else {}
+    return tuple(dict.fromkeys(more.get(name, ()), 1) | dict.fromkeys(cells, wanted)
+                 for name, cells in draw.aims(triton).items())

@@ -11,7 +11,7 @@ from tridiff.fuzz.campaign.record import Counts, Summary
 from tridiff.fuzz.campaign.records import CAMPAIGN
 from tridiff.fuzz.coverage.record import WANTED_CASES, Ledger
 from tridiff.fuzz.coverage.show import ledgers
-from tridiff.fuzz.language.aims import aims_of, parts
+from tridiff.fuzz.language.aims import aims_of, parts, type_in
 from tridiff.fuzz.language.index import TOPICS, rows
 from tridiff.fuzz.language.row import NOT_INTERPRETED
 from tridiff.fuzz.records.codec import decode_file
@@ -68,8 +68,8 @@ def cells(records: Iterable[Ledger]) -> Iterator[Cell]:
                 whole = _dropped_row(of_row, cases, every)
                 for cell in of_row:
                     reasons = every[cell]
-                    yield Cell(triton=triton, backend=backend, topic=topic, row=name, dtype=parts(cell)[1],
-                               cases=cases[cell], missed=dict(reasons),
+                    yield Cell(triton=triton, backend=backend, topic=topic, row=name,
+                               dtype=type_in(parts(cell)[1]), cases=cases[cell], missed=dict(reasons),
                                why=_why(name, triton, backend, cases[cell], reasons),
                                dropped=whole or _dropped(cases[cell], reasons))
 

@@ -1,4 +1,5 @@
-"""What draws of calls can be aimed at: the element types with which each row is drawn, as cells of the ledger.
+"""What draws of calls can be aimed at, as cells of the ledger: the element types with which each row is drawn, and, by
+a gate, the other aspects of its calls.
 
 Found by drawing, with a generator of its own: some calls of each row, and for every type that a choice of them offers
 some that are aimed at it. What is found is the same in every process.
@@ -11,6 +12,7 @@ from typing import NoReturn, TypeVar
 
 from hypothesis.errors import UnsatisfiedAssumption
 
+from tridiff.fuzz.language.cases import aspects
 from tridiff.fuzz.language.choices import Choices
 from tridiff.fuzz.language.index import of_topic, rows
 from tridiff.fuzz.language.row import Row, Topic
@@ -30,10 +32,23 @@ def cell(row: str, dtype: str) -> str:
     return f"call={row} dtype={dtype}"
 
 
+_TYPE = "dtype="
+
+
 def parts(found: str) -> tuple[str, str]:
-    """Row and element type of such a cell."""
-    row, _, dtype = found.removeprefix("call=").partition(" dtype=")
-    return row, dtype
+    """Row and aspect (`cases.aspects`) of such a cell."""
+    row, _, aspect = found.removeprefix("call=").partition(" ")
+    return row, aspect
+
+
+def type_in(aspect: str) -> str:
+    """The element type that an aspect names, "" for another aspect."""
+    return aspect.removeprefix(_TYPE) if aspect.startswith(_TYPE) else ""
+
+
+def has(call: Call, aspect: str) -> bool:
+    """Whether a call has an aspect."""
+    return type_in(aspect) in types(call) if type_in(aspect) else aspect in aspects(call)
 
 
 def types(call: Call) -> frozenset[str]:
@@ -80,6 +95,13 @@ def sampled(row: Row, random: Random, *, wanted: str = "") -> tuple[Call | None,
 
 
 @cache
+def _aspects_of(name: str) -> tuple[str, ...]:
+    row, random = rows()[name], Random(name)
+    calls = (sampled(row, random)[0] for _ in range(SAMPLES))
+    return tuple(sorted({one for call in calls if call is not None for one in aspects(call) if not type_in(one)}))
+
+
+@cache
 def types_of(name: str) -> tuple[str, ...]:
     """The element types with which the row of that name is drawn."""
     row, random = rows()[name], Random(name)
@@ -101,4 +123,11 @@ def types_of(name: str) -> tuple[str, ...]:
 def aims_of(topic: Topic, triton: str) -> dict[str, tuple[str, ...]]:
     """The cells of every row of a topic that a Triton version has; of all rows where the version is not known."""
     return {row.name: tuple(cell(row.name, name) for name in types_of(row.name))
+            for row in of_topic(topic) if not triton or row.offered(triton)}
+
+
+def beside_types(topic: Topic, triton: str) -> dict[str, tuple[str, ...]]:
+    """As `aims_of`, the cells of aspects that are no element types: every option's values, kinds of operands, numbers
+    of axes, single elements."""
+    return {row.name: tuple(f"call={row.name} {one}" for one in _aspects_of(row.name))
             for row in of_topic(topic) if not triton or row.offered(triton)}

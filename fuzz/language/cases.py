@@ -1,5 +1,6 @@
 """The arrays that belong to a call, which cases are valid, and how calls become simpler."""
 
+import math
 import re
 from collections.abc import Iterable
 
@@ -114,13 +115,21 @@ def label(case: Case) -> str:
 
 
 def cells(case: Case) -> tuple[str, ...]:
-    """Words that a campaign counts: the row with each operand's type and kind, and each option."""
-    call = call_of(case)
-    types = (f"call={call.row} dtype={one.dtype}" for one in call.operands if one.given)
-    kinds = (f"call={call.row} operands={','.join(one.kind for one in call.operands)}",)
-    options = (f"call={call.row} {name}={value}" for name, value in call.options.items()
+    """Words that a campaign counts: the row with each aspect of its call."""
+    return tuple(f"call={call_of(case).row} {one}" for one in aspects(call_of(case)))
+
+
+def aspects(call: Call) -> tuple[str, ...]:
+    """What a call is beside its row: each operand's type, all operands' kinds, each option, the axes of its largest
+    block, and whether all blocks have one element."""
+    types = (f"dtype={one.dtype}" for one in call.operands if one.given)
+    kinds = (f"operands={','.join(one.kind for one in call.operands)}",)
+    options = (f"{name}={value}" for name, value in call.options.items()
                if isinstance(value, bool | str) or abs(value) < 4)
-    return *types, *kinds, *options
+    blocks = [one.shape for one in call.operands if one.kind == "block"]
+    axes = (f"rank={max(map(len, blocks))}",) if blocks else ()
+    single = ("elements=1",) if blocks and all(math.prod(shape) == 1 for shape in blocks) else ()
+    return *types, *kinds, *options, *axes, *single
 
 
 def size(case: Case) -> tuple[int, ...]:

@@ -8,7 +8,7 @@ from hypothesis import strategies as st
 from msgspec.structs import replace
 
 from tridiff.fuzz.language import cases
-from tridiff.fuzz.language.aims import parts, types
+from tridiff.fuzz.language.aims import has, parts, type_in
 from tridiff.fuzz.language.choices import Choices
 from tridiff.fuzz.language.index import of_topic, rows
 from tridiff.fuzz.language.row import Topic
@@ -23,13 +23,13 @@ _ROWS = (1, 2, 3, 7, 16, 33, 64, 128, 256, 512)
 AIMED = 4
 """Of so many draws one is drawn from everything where the others are aimed."""
 AIMED_TRIES = 8
-"""Calls that are drawn, at most, for one with the element type at which it is aimed."""
+"""Calls that are drawn, at most, for one with the aspect at which it is aimed."""
 _SEEDS = st.integers(0, 2**32 - 1)
 
 
 def chosen(draw: st.DrawFn, topic: Topic, limits: Limits) -> Call:
-    """A call of a topic: of any row, and mostly, where draws are aimed, of a row and with an element type that a
-    campaign has reached too seldom; the rest of the call is as free as ever."""
+    """A call of a topic: of any row, and mostly, where draws are aimed, of a row and with an aspect (an element type, a
+    value of an option) that a campaign has reached too seldom; the rest of the call is as free as ever."""
     named = {row.name: row for row in of_topic(topic)}
     there = limits.among({name: (row.since, row.until) for name, row in named.items()})
     row, wanted = named[draw(st.sampled_from(there))], ""
@@ -39,10 +39,10 @@ def chosen(draw: st.DrawFn, topic: Topic, limits: Limits) -> Call:
         if aimed:
             name, wanted = cells[bisect.bisect_right(ends, place)]
             row = named[name]
-    choices = Choices(draw, limits, wanted=wanted)
+    choices = Choices(draw, limits, wanted=type_in(wanted))
     call = row.draw(choices)
     for _ in range(AIMED_TRIES - 1):
-        if not wanted or wanted in types(call):
+        if not wanted or has(call, wanted):
             break
         call = row.draw(choices)
     return call
@@ -50,7 +50,7 @@ def chosen(draw: st.DrawFn, topic: Topic, limits: Limits) -> Call:
 
 @lru_cache(maxsize=2)
 def _aims(aims: tuple[tuple[str, int], ...]) -> tuple[list[tuple[str, str]], list[int]]:
-    """Row and element type of each cell, and the sums of the weights up to it."""
+    """Row and aspect of each cell, and the sums of the weights up to it."""
     return [parts(cell) for cell, _ in aims], list(itertools.accumulate(weight for _, weight in aims))
 
 

@@ -97,6 +97,8 @@ class Draw:
     aims: Callable[[str], Mapping[str, tuple[str, ...]]] = lambda triton: {}
     """By thing the cells of the coverage ledger at which draws can be aimed (`Limits.aims`), as far as a Triton version
     has them; of no version: all. A campaign goes on with each until enough cases reached it."""
+    aims_of_gates: Callable[[str], Mapping[str, tuple[str, ...]]] = lambda triton: {}
+    """Likewise, the cells at which draws can be aimed besides, of which one case shows whether two builds differ."""
     text: Callable[[Case], str] = lambda case: ""
     """The source that a case is about, where it only names it."""
     once: Callable[[int], Iterable[Case]] = lambda seed: ()

@@ -4,7 +4,7 @@ from dataclasses import replace
 
 from tridiff.fuzz.kinds.kind import ProgramKind, target_of
 from tridiff.fuzz.language import cases
-from tridiff.fuzz.language.aims import aims_of
+from tridiff.fuzz.language.aims import aims_of, beside_types
 from tridiff.fuzz.language.boundaries import boundary_cases
 from tridiff.fuzz.language.draw import call_cases
 from tridiff.fuzz.language.index import TOPICS, of_topic, rows
@@ -89,7 +89,7 @@ def _target(topic: Topic) -> Target:
     draw = replace(
         target.draw, breadth=sum(row.topic == topic for row in rows().values()),
         things=lambda: {row.name: row.covers for row in of_topic(topic)}, thing=lambda case: cases.row_of(case).name,
-        aims=lambda triton: aims_of(topic, triton))
+        aims=lambda triton: aims_of(topic, triton), aims_of_gates=lambda triton: beside_types(topic, triton))
     run = replace(target.run, untraced=() if checked else (PLAIN,), writes_once=topic not in ("memory", "descriptors"),
                   lacking=_no_gluon if topic == "gluon" else target.run.lacking)
     judge = _judge(target.judge)

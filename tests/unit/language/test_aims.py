@@ -20,8 +20,8 @@ from tridiff.fuzz.campaign.plan import plan_shards
 from tridiff.fuzz.campaign.record import Counts, Plan, ShardResult, ShardSpec
 from tridiff.fuzz.campaign.yields import combination
 from tridiff.fuzz.coverage.record import WANTED_CASES
-from tridiff.fuzz.language.aims import aims_of, cell, sampled, types, types_of
-from tridiff.fuzz.language.cases import call_of
+from tridiff.fuzz.language.aims import aims_of, beside_types, cell, parts, sampled, types, types_of
+from tridiff.fuzz.language.cases import call_of, cells
 from tridiff.fuzz.language.index import TOPICS, rows
 from tridiff.fuzz.records import Case, Outcome, Verdict
 from tridiff.fuzz.registry import find
@@ -88,6 +88,17 @@ def test_an_aimed_draw_reaches_its_cell_and_varies_everything_else() -> None:
     assert len({type(array.content.base) for case in found for array in case.arrays if array.content}) >= 4
     others = {call_of(case).row for case in aimed if not reaches(case)}
     assert len(others) > 20, "a part is drawn from everything"
+
+
+@pytest.mark.parametrize("topic, aspect, least", [
+    ("ordering", "call=tl.topk k=1", 3), ("pointwise", "call=tl.fdiv ieee_rounding=True", 5),
+    ("gluon", "call=gl.histogram elements=1", 40), ("operators", "call=operator.lt operands=block,number", 10)])
+def test_a_gate_reaches_other_aspects_of_a_row_by_aiming(topic: str, aspect: str, least: int) -> None:
+    """How many times as often as at random, of 100 draws."""
+    assert aspect in beside_types(topic, TRITON)[parts(aspect)[0]]  # type: ignore[arg-type]
+    numbers = [sum(aspect in cells(case) for case in draw_cases(f"language.{topic}", Limits(
+        elements=1 << 12, rows=1 << 8, aims=aims), 100, seed=6)) for aims in ((), ((aspect, 1),))]
+    assert numbers[1] > 30 and numbers[1] >= least * numbers[0]
 
 
 def test_where_nothing_is_lacking_the_search_is_what_it_was() -> None:
@@ -237,7 +248,9 @@ def test_what_no_draw_reaches_does_not_keep_a_campaign_for_ever(tmp_path: Path) 
 def test_a_gate_wants_less_of_each_cell_and_aims_at_none_where_few_functions_differ(tmp_path: Path) -> None:
     name = ("language.products", "own", "interpreter")
     lacking = Lacking(Night(tmp_path / "a", builds=("x", "y")).plan)
-    assert set(lacking.of(name).values()) == {GATE_CASES} and GATE_CASES < WANTED_CASES
+    wanted = lacking.of(name)
+    assert GATE_CASES < WANTED_CASES and wanted["call=tl.dot dtype=fp16"] == GATE_CASES
+    assert wanted["call=tl.dot rank=3"] == 1, "of everything beside types one case is enough"
     few = Alike(functions=(Change(file="language/core.py", name="dot"),))
     lacking = Lacking(Night(tmp_path / "b", builds=("x", "y"), alike=few).plan)
     assert lacking.of(name) == {} and lacking.cells(name) == 0
