@@ -75,6 +75,8 @@ class ProgramKind:
     across: Callable[[Case], bool] = lambda case: False
     """Whether an output takes something from every row, so that the references need all of them."""
     delays: Literal["", "warp", "program"] = ""
+    breadth: int = 1
+    """Sorts of parts of which a program is made (`Draw.breadth`)."""
 
 
 def target_of(kind: ProgramKind, *, name: str, family: str, summary: str, contract: str, subjects: Mapping[str, Path],
@@ -118,7 +120,7 @@ def target_of(kind: ProgramKind, *, name: str, family: str, summary: str, contra
 
     return Target(
         name=name, family=family, summary=summary, contract=contract, subjects=subjects,
-        draw=Draw(cases=cases, valid=valid, delays=kind.delays),
+        draw=Draw(cases=cases, valid=valid, delays=kind.delays, breadth=kind.breadth),
         run=Run(launch=launch),
         judge=Judge(
             oracles=oracles, rules=rules, bounds=bounds, label=kind.label, expected_ir=kind.expected_ir,

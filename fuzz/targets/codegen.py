@@ -5,7 +5,6 @@ One target per family of programs; `mixed` draws from all of them. Oracles inter
 """
 
 from dataclasses import replace
-from typing import get_args
 
 from tridiff.fuzz.kinds.graphs.arrays import WRITTEN, graph_of
 from tridiff.fuzz.kinds.graphs.draw import programs
@@ -17,7 +16,7 @@ from tridiff.fuzz.kinds.kind import target_of
 from tridiff.fuzz.known.graphs import label
 from tridiff.fuzz.records import Case
 from tridiff.fuzz.target import Faults, Target
-from tridiff.kernels.codegen.graph import Node
+from tridiff.kernels.pointwise.table import OPS
 from tridiff.oracles.dtypes import NAMES
 
 _ABOUT: dict[Family, str] = {
@@ -45,7 +44,8 @@ def _target(family: Family) -> Target:
     target = target_of(_KIND, name=name, family="codegen", summary=_ABOUT[family], contract="codegen.md §1 to §12",
                        subjects=_SUBJECTS, cases=lambda limits: programs(family, target=name, limits=limits))
     return replace(
-        target, dtypes=NAMES, draw=replace(target.draw, interpreter_elements=1 << 11, breadth=len(get_args(Node))),
+        target, dtypes=NAMES,
+        draw=replace(target.draw, interpreter_elements=1 << 11, breadth=target.draw.breadth + len(OPS)),
         run=replace(target.run, written=WRITTEN, schedules=lambda case: len(graph_of(case).schedules) - 1),
         judge=replace(target.judge, unordered=_unordered),
         faults=Faults(planted=dict.fromkeys(faults_of(family), _SUBJECTS["own"]), shared_as="codegen",

@@ -2,6 +2,7 @@
 
 from collections.abc import Callable
 from dataclasses import replace
+from typing import get_args
 
 from hypothesis import strategies as st
 
@@ -12,7 +13,7 @@ from tridiff.fuzz.kinds.kind import ProgramKind, inputs, target_of
 from tridiff.fuzz.records import Case, Environment
 from tridiff.fuzz.target import Faults, Limits, Path, Reference, Target
 from tridiff.fuzz.versions import offers
-from tridiff.kernels.gluon.chain import Chain
+from tridiff.kernels.gluon.chain import Chain, Step
 
 
 def _canonical(case: Case) -> Reference | None:
@@ -51,7 +52,7 @@ def _alike(name: str) -> str:
 def chain_kind(label: Callable[[Case], str]) -> ProgramKind:
     """label: as in `ProgramKind`."""
     return ProgramKind(
-        programs=(Chain,), launch="tridiff.fuzz.kinds.chains.cases:launch_chain",
+        programs=(Chain,), breadth=len(get_args(Step)), launch="tridiff.fuzz.kinds.chains.cases:launch_chain",
         references=(("numpy", "tridiff.fuzz.kinds.chains.evaluate:by_numpy"),
                     ("torch", "tridiff.fuzz.kinds.chains.evaluate:by_torch")),
         valid=cases.valid, steps=steps, size=size, label=label, coverage=counted, delays="warp",

@@ -1,7 +1,7 @@
 """Graphs as a kind of programs: what the own generator's targets and those of torch.compile share."""
 
 from collections.abc import Callable
-from typing import Literal
+from typing import Literal, get_args
 
 from tridiff.fuzz.kinds.graphs.arrays import input_names, output_names
 from tridiff.fuzz.kinds.graphs.coverage import cells, size
@@ -10,7 +10,7 @@ from tridiff.fuzz.kinds.graphs.validity import valid
 from tridiff.fuzz.kinds.kind import ProgramKind
 from tridiff.fuzz.records import Case
 from tridiff.fuzz.target import Path
-from tridiff.kernels.codegen.graph import Graph
+from tridiff.kernels.codegen.graph import Graph, Node
 from tridiff.oracles.dtypes import dtype
 
 _ROOM = "tridiff.fuzz.kinds.graphs"
@@ -25,7 +25,7 @@ def graph_kind(*, label: Callable[[Case], str]) -> ProgramKind:
     references: tuple[tuple[Literal["numpy", "torch"], Path], ...] = (
         ("numpy", f"{_ROOM}.by_numpy:outputs"), ("torch", f"{_ROOM}.by_numpy:torch_outputs"))
     return ProgramKind(
-        programs=(Graph,), references=references, valid=valid, steps=simpler, size=size, label=label, coverage=cells,
-        inputs=input_names, outputs=lambda case: tuple(output_names(case)), bounded=_floats,
-        bound=("numpy", f"{_ROOM}.by_numpy:bounds"), bound_rule=f"{_ROOM}.by_numpy:WITHIN_BOUND",
+        programs=(Graph,), breadth=len(get_args(Node)), references=references, valid=valid, steps=simpler, size=size,
+        label=label, coverage=cells, inputs=input_names, outputs=lambda case: tuple(output_names(case)),
+        bounded=_floats, bound=("numpy", f"{_ROOM}.by_numpy:bounds"), bound_rule=f"{_ROOM}.by_numpy:WITHIN_BOUND",
         defined=f"{_ROOM}.by_numpy:defined", untouched=f"{_ROOM}.by_numpy:untouched")

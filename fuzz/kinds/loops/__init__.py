@@ -10,12 +10,12 @@ import typing
 
 from tridiff.fuzz.kinds.kind import ProgramKind
 from tridiff.fuzz.kinds.loops import cases
-from tridiff.kernels.pipelines.loop_programs import Loop
+from tridiff.kernels.pipelines.loop_programs import Loop, Work
 
 _ROOM = "tridiff.fuzz.kinds.loops"
 
 KIND = ProgramKind(
-    programs=typing.get_args(Loop), launch=f"{_ROOM}.launching:run",
+    programs=typing.get_args(Loop), breadth=len(typing.get_args(Work)), launch=f"{_ROOM}.launching:run",
     references=(("torch", f"{_ROOM}.answers:torch_answer"), ("numpy", f"{_ROOM}.answers:numpy_answer")),
     valid=cases.valid, steps=cases.steps, size=cases.size, label=cases.label, coverage=cases.cells,
     bounded=lambda case: ("out",) if cases.approximate(case) else (), bound=("torch", f"{_ROOM}.answers:product_bound"),

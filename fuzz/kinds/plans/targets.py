@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import replace
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, get_args
 
 from tridiff.fuzz.kinds.kind import ProgramKind, target_of
 from tridiff.fuzz.kinds.plans import cases
@@ -14,7 +14,7 @@ from tridiff.fuzz.records import Case, Environment
 from tridiff.fuzz.target import Faults, Target
 from tridiff.fuzz.versions import offers
 from tridiff.kernels.pipelines.plan import Dot, Plan, TmaStore
-from tridiff.kernels.pipelines.steps import DotWait, Fence, StoreWait
+from tridiff.kernels.pipelines.steps import DotWait, Fence, Step, StoreWait
 
 if TYPE_CHECKING:
     from tridiff.fuzz.target.memory_orders import MemoryOrder
@@ -99,7 +99,7 @@ def _lacking(family: Family) -> Callable[[Environment], str]:
 
 
 KIND = ProgramKind(
-    programs=(Plan,), launch=f"{_ROOM}.launching:run",
+    programs=(Plan,), breadth=len(get_args(Step)), launch=f"{_ROOM}.launching:run",
     references=(("torch", f"{_ROOM}.answers:torch_answer"), ("numpy", f"{_ROOM}.answers:numpy_answer")),
     valid=cases.valid, steps=cases.steps, size=cases.size, label=_label, coverage=cells,
     bounded=lambda case: ("out",) if cases.approximate(case) else (), bound=("torch", f"{_ROOM}.answers:product_bound"),
