@@ -2,8 +2,6 @@
 true.
 """
 
-import importlib
-import inspect
 import math
 from collections.abc import Callable
 from typing import Any
@@ -20,8 +18,7 @@ from tridiff.oracles.by_exact import functions as by_exact
 from tridiff.oracles.by_numpy import functions as by_numpy
 from tridiff.oracles.by_torch import functions as by_torch
 from tridiff.oracles.compare import compare
-from tridiff.oracles.dtypes import NAMES, numpy_dtype, torch_dtype
-from tridiff.oracles.helper_contracts import CONTRACTS, contract
+from tridiff.oracles.dtypes import NAMES, torch_dtype
 from tridiff.oracles.pointwise import TABLE, Accuracy, rule_for
 from tridiff.oracles.rules import NUM, NUM0, REL, ULP, Rule
 from tridiff.oracles.semantics import CASES, CONVERSIONS, SpecialCase
@@ -215,35 +212,3 @@ def test_cases_name_known_things_only() -> None:
         assert set(flaw.versions) <= {"3.6.0", "3.9.0"} and flaw.versions and flaw.interpreter != flaw.area
     assert len({pinned.question for pinned in semantics.PINNED}) == len(semantics.PINNED)
     assert all(trap.remedy and trap.symptom for trap in semantics.TRAPS)
-
-
-def resolve(path: str) -> Callable[..., Any]:
-    module, _, name = path.partition(":")
-    found = getattr(importlib.import_module(module), name)
-    assert callable(found)
-    return found
-
-
-@each("row", CONTRACTS, ids=lambda row: row.helper)
-def test_contract_rows_resolve_and_their_references_take_the_same_arguments(row: Any) -> None:
-    paths = [row.references.numpy, row.references.torch, row.references.exact, row.defined, row.bound]
-    found = [resolve(p) if p else None for p in paths]
-    counts = [len(inspect.signature(f).parameters) for f in found[:3] if f is not None]
-    assert len(set(counts)) == 1, counts
-    for name in row.dtypes:
-        assert len(row.rules_for(name)) == len(row.outputs)
-        assert numpy_dtype(name) is not None
-    assert contract(row.helper) is row
-
-
-def test_contracts_cover_every_specified_helper_and_refuse_the_rest() -> None:
-    helpers = {row.helper for row in CONTRACTS}
-    specified = (
-        "div_floor_integer remainder_integer minimum maximum min2 max2 minimum_with_index maximum_with_index "
-        "min_with_index max_with_index prod any welford_reduce welford_combine welford device_assert_then randint64 "
-        "bucketize_binary_search pack_value_flag unpack_value unpack_flag exclusive_scan_decoupled_lookback "
-        "exclusive_scan_decoupled_lookback_64 frexp sort_with_index select_one promote_to_tensor "
-        "vector_add")
-    assert helpers.issuperset(specified.split())
-    refused("not specified for fp8e5", contract("minimum").rules_for, "fp8e5")
-    refused("no contract", contract, "softmax")

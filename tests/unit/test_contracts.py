@@ -7,8 +7,7 @@ from pathlib import Path
 import pytest
 
 from tridiff.fuzz.registry import select
-from tridiff.oracles.helper_contracts import CONTRACTS as CONTRACTS_OF_HELPERS
-from tridiff.oracles.helper_contracts import Contract
+from tridiff.fuzz.target import Target
 
 ROOT = Path(__file__).resolve().parents[2]
 CONTRACTS = ROOT / "oracles" / "contracts"
@@ -87,13 +86,13 @@ def test_a_section_that_is_not_there_is_named(text: str, problem: str) -> None:
     assert problems(text) == [problem]
 
 
-@pytest.mark.parametrize("helper", [one for one in CONTRACTS_OF_HELPERS if one.section.startswith("§")],
-                         ids=lambda one: one.helper)
-def test_every_helper_is_described_in_the_section_that_its_references_name(helper: Contract) -> None:
-    text = (CONTRACTS / "helpers.md").read_text()
-    section = re.split(rf"^## {helper.section[1:]}\. ", text, flags=re.MULTILINE)[1].split("\n## ")[0]
-    name = helper.helper.removeprefix("exclusive_scan_decoupled_lookback")
-    assert re.search(rf"`[^`]*{name}\b|\*\*{name}\b", section), helper.helper
+@pytest.mark.parametrize("target", [one for one in select(("helpers.*",)) if one.contract.startswith("helpers.md")],
+                         ids=lambda one: one.name)
+def test_every_helper_is_described_in_the_section_that_its_target_names(target: Target) -> None:
+    page, section, _ = next(cited(target.contract))
+    text = re.split(rf"^## {section}\. ", (CONTRACTS / page).read_text(), flags=re.MULTILINE)[1].split("\n## ")[0]
+    name = target.name.removeprefix("helpers.").removeprefix("exclusive_scan_decoupled_lookback")
+    assert re.search(rf"`[^`]*{name}\b|\*\*{name}\b", text)
 
 
 def test_every_target_names_a_contract_that_exists() -> None:
