@@ -17,7 +17,7 @@ ROOT = Path(__file__).resolve().parents[2]
 DIALECTS = ("fuzz/versions.py", "kernels/codegen/dialect.py", "kernels/gluon/dialect.py")
 """Where versions are told apart."""
 
-TABLES = ("oracles/measured.py", "oracles/semantics.py", "fuzz/corpus/bugs.py")
+TABLES = ("oracles/measured.py", "fuzz/corpus/bugs.py")
 """Data that lists versions one by one."""
 
 

@@ -1,16 +1,15 @@
-"""Values of pointwise functions in torch on float64, on any device, and a guard against length-dependent
-results.
+"""Values of pointwise functions in torch on float64, on any device.
 
 For inputs narrower than fp64 the float64 result is the unrounded reference; for fp64 it is a second opinion
 of about 1 ulp only. Bessel j0, j1, y0, y1 are missing on purpose: torch 2.13's float64 ones are wrong by up
-to 1e-7 between 3 and 20 (`tridiff.oracles.semantics.TRAPS`).
+to 1e-7 between 3 and 20 (mpmath, on a CPU).
 """
 
 from collections.abc import Callable
 
 import torch
 
-from tridiff.oracles.bits import is_nan, to_bits, to_float64
+from tridiff.oracles.bits import to_float64
 from tridiff.oracles.errors import OracleError
 
 _Function = Callable[..., torch.Tensor]
@@ -50,18 +49,3 @@ def evaluate(op: str, *inputs: torch.Tensor) -> torch.Tensor:
     if op not in FUNCTIONS:
         raise OracleError(f"torch has no {op!r}; use tridiff.oracles.by_exact.functions")
     return FUNCTIONS[op](*(to_float64(x) for x in inputs))
-
-
-def trusted(function: _Function, *inputs: torch.Tensor) -> tuple[torch.Tensor, torch.Tensor]:
-    """(values, trust): `function` applied to 1-D inputs, and where the result does not depend on the tensor's
-    length.
-
-    Each value is computed alone and as 128 copies (contract: oracles.md §6): torch's vector and scalar paths
-    differ for some special values, and such lanes must not be judged by torch.
-    """
-    copies = function(*(x.unsqueeze(1).expand(-1, 128).contiguous() for x in inputs))
-    alone = torch.cat([function(*(x[i : i + 1] for x in inputs)) for i in range(inputs[0].shape[0])])
-    first = copies[:, :1]
-    uniform = ((to_bits(copies) == to_bits(first)) | (is_nan(copies) & is_nan(first))).all(1)
-    equal = (to_bits(first.squeeze(1)) == to_bits(alone)) | (is_nan(first.squeeze(1)) & is_nan(alone))
-    return alone, uniform & equal

@@ -10,6 +10,7 @@ import torch
 
 from tests.oracles.agreement import on_torch
 from tests.oracles.grids import random_patterns
+from tests.oracles.pinned_values import CONVERSIONS
 from tridiff.oracles.arrays import array_of_bits, to_torch
 from tridiff.oracles.by_exact import conversions as by_exact
 from tridiff.oracles.by_numpy import conversions as by_numpy
@@ -17,7 +18,6 @@ from tridiff.oracles.by_torch import conversions as by_torch
 from tridiff.oracles.compare import compare, same
 from tridiff.oracles.dtypes import NAMES, dtype, numpy_dtype, torch_dtype
 from tridiff.oracles.rules import NUM, SET
-from tridiff.oracles.semantics import CONVERSIONS
 from tridiff.oracles.special_values import special_bits
 
 

@@ -64,7 +64,6 @@ def test_parent_side_modules_import_neither_torch_nor_triton() -> None:
     code = (
         "import sys, tridiff.oracles.dtypes, tridiff.oracles.rules, tridiff.oracles.errors, "
         "tridiff.oracles.exact, tridiff.oracles.pointwise;"
-        "import tridiff.oracles.semantics;"
         "from tridiff.oracles.special_values import special_bits;"
         "from tridiff.oracles.dtypes import NAMES, numpy_dtype;"
         "[(special_bits(n), numpy_dtype(n)) for n in NAMES];"

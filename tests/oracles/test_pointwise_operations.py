@@ -16,7 +16,7 @@ from tridiff.oracles.pointwise import meaning, row_of, rule_of
 from tridiff.oracles.rules import ULP
 from tridiff.oracles.special_values import special_bits
 
-# fp64 has no second source beyond fp64 here; Bessel functions have none in torch (test_pointwise_and_contracts).
+# fp64 has no second source beyond fp64 here; Bessel functions have none in torch (test_pinned_values_and_accuracy).
 TO_MPMATH = {"numpy": {("erf", "fp64"), ("erfc", "fp64"), ("lgamma", "fp64"), ("erfinv", "fp64"), ("erfcx", "fp64"),
                        *((f"{kind}{n}", "fp64") for kind in "ijy" for n in "01")},
              "torch": {*((f"{kind}{n}", name) for kind in "jy" for n in "01"
