@@ -4,17 +4,16 @@ from typing import TYPE_CHECKING
 
 from hypothesis import strategies as st
 
-from tridiff.fuzz.records import ArraySpec, Case, LaunchOptions
-from tridiff.fuzz.strategies import contents, dtypes, lengths, row_counts, strided_layouts, true_contents
+from tridiff.fuzz.records import Case, LaunchOptions
+from tridiff.fuzz.strategies import dtypes, lengths, row_counts, true_contents
 from tridiff.fuzz.target import Draw, Faults, Judge, Limits, Reference, Run, Target
-from tridiff.fuzz.targets.tiles import elementwise_blocks, mutants, subjects
+from tridiff.fuzz.targets.tiles import both, elementwise_blocks, mutants, operand, result, subjects
 from tridiff.oracles.dtypes import NAMES
+from tridiff.oracles.rules import BIT
 
 if TYPE_CHECKING:
     from tridiff.fuzz.backends.launch import Launch
-    from tridiff.oracles.rules import Rule
 
-_DIMS = ("rows", "cols")
 
 
 @st.composite
@@ -26,23 +25,15 @@ def _cases(draw: st.DrawFn, limits: Limits) -> Case:
     return Case(
         target="helpers.device_assert_then", sizes={"rows": rows, "cols": cols}, options=options,
         arrays=(
-            ArraySpec(name="condition", dtype="i1", dims=_DIMS, layout=draw(strided_layouts(dims=_DIMS)),
-                      content=draw(true_contents())),
-            ArraySpec(name="a", dtype=dtype, dims=_DIMS, layout=draw(strided_layouts(dims=_DIMS)),
-                      content=draw(contents(dtype=dtype))),
-            ArraySpec(name="out", dtype=dtype, dims=_DIMS, layout=draw(strided_layouts(dims=_DIMS, output=True))),
+            operand(draw, "condition", "i1", true_contents()),
+            operand(draw, "a", dtype),
+            result(draw, "out", dtype),
         ))
 
 
 def _launch(launch: "Launch") -> None:
     launch.drive("tridiff.kernels.drivers.assertions:assert_then", BOOL=launch.spec("a").dtype == "i1",
                  **elementwise_blocks(launch))
-
-
-def _rules(case: Case) -> dict[str, "Rule"]:
-    from tridiff.oracles.rules import BIT
-
-    return {"out": BIT}
 
 
 TARGET = Target(
@@ -55,11 +46,6 @@ TARGET = Target(
         asserts=lambda case: Reference(source="torch", function="tridiff.oracles.by_torch.probes:assertion_fails",
                                        arguments=("condition",), outputs=())),
     judge=Judge(
-        rules=_rules,
-        oracles=lambda case: (
-            Reference(source="torch", function="tridiff.oracles.by_torch.probes:device_assert_then",
-                      arguments=("condition", "a")),
-            Reference(source="numpy", function="tridiff.oracles.by_numpy.probes:device_assert_then",
-                      arguments=("condition", "a")),
-        )),
+        rules=lambda case: {"out": BIT},
+        oracles=lambda case: both("probes:device_assert_then", "condition", "a")),
     faults=Faults(planted=mutants("assertions", "device_assert_then")))

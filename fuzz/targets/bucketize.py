@@ -6,7 +6,7 @@ promised. `copies`: up to 2^31 - 1 equal boundaries, of which memory holds one, 
 """
 
 from collections.abc import Iterator
-from typing import TYPE_CHECKING, Literal
+from typing import TYPE_CHECKING
 
 from hypothesis import strategies as st
 from msgspec.structs import replace
@@ -23,19 +23,19 @@ from tridiff.fuzz.strategies import (
     strided_layouts,
 )
 from tridiff.fuzz.target import Draw, Faults, Judge, Limits, Reference, Run, Shrink, Target, Vocabulary
-from tridiff.fuzz.targets.tiles import elementwise_blocks, mutants, triton_type
+from tridiff.fuzz.targets.tiles import both, elementwise_blocks, mutants, operand, result, triton_type
 from tridiff.oracles.dtypes import FLOATS, INTEGERS
 from tridiff.oracles.dtypes import dtype as dtype_info
+from tridiff.oracles.rules import BIT
 
 if TYPE_CHECKING:
     from tridiff.fuzz.backends.launch import Launch
-    from tridiff.oracles.rules import Rule
 
 DTYPES = (*INTEGERS, *FLOATS)
 _FORMS = ("row", "copies", "sorter", "copies", "unsorted", "copies", "row")
 _COPIES = (2**31 - 1, 2**30 + 1, 3, 2**31 - 1, 2**30, 2**31 - 1, 2**30 - 1, 2**31 - 2, 1, 2)
 """The middle of an i32 search overflows beyond 2^30, if the value lies behind the copies."""
-_DIMS, _EDGES = ("rows", "cols"), ("rows", "edges")
+_EDGES = ("rows", "edges")
 
 
 @st.composite
@@ -51,8 +51,7 @@ def _cases(draw: st.DrawFn, limits: Limits) -> Case:
     seed = draw(st.integers(0, 2**32 - 1)) if form == "sorter" else None
     boundaries = contents(dtype=dtype) if form == "unsorted" else sorted_contents(dtype=dtype, scattered=seed)
     arrays = [
-        ArraySpec(name="values", dtype=dtype, dims=_DIMS, layout=draw(strided_layouts(dims=_DIMS)),
-                  content=draw(contents(dtype=dtype))),
+        operand(draw, "values", dtype),
         ArraySpec(name="boundaries", dtype=dtype, dims=_EDGES, content=draw(boundaries),
                   layout=draw(strided_layouts(dims=_EDGES, broadcast=("rows",)))),
     ]
@@ -62,8 +61,7 @@ def _cases(draw: st.DrawFn, limits: Limits) -> Case:
         arrays.append(ArraySpec(name="sorter", dtype=draw(st.sampled_from(("i64", "i32"))), dims=_EDGES,
                                 content=Content(base=Permutation(seed=seed)),
                                 layout=draw(strided_layouts(dims=_EDGES, broadcast=()))))
-    arrays.append(ArraySpec(name="out", dtype=str(params["index_dtype"]), dims=_DIMS,
-                            layout=draw(strided_layouts(dims=_DIMS, output=True))))
+    arrays.append(result(draw, "out", str(params["index_dtype"])))
     return Case(target="helpers.bucketize_binary_search", sizes={"rows": rows, "cols": cols, "edges": edges},
                 arrays=tuple(arrays), params=params, options=draw(compile_modes()), variants=draw(option_variants()))
 
@@ -117,12 +115,6 @@ def _launch(launch: "Launch") -> None:
                  INDEX_DTYPE=triton_type(str(params["index_dtype"])), **elementwise_blocks(launch), **given)
 
 
-def _rules(case: Case) -> dict[str, "Rule"]:
-    from tridiff.oracles.rules import BIT
-
-    return {"out": BIT}
-
-
 def _oracles(case: Case) -> tuple[Reference, ...]:
     function, arguments = {
         "unsorted": ("any_bucket", ("values",)),
@@ -130,9 +122,7 @@ def _oracles(case: Case) -> tuple[Reference, ...]:
         "sorter": ("bucketize", ("values", "boundaries", "sorter", "right=right")),
         "row": ("bucketize", ("values", "boundaries", "right=right")),
     }[str(case.params["form"])]
-    sources: tuple[Literal["torch", "numpy"], ...] = ("torch", "numpy")
-    return tuple(Reference(source=source, function=f"tridiff.oracles.by_{source}.search:{function}",
-                           arguments=(*arguments, "index_dtype=index_dtype")) for source in sources)
+    return both(f"search:{function}", *arguments, "index_dtype=index_dtype")
 
 
 def _defined(case: Case) -> tuple[str, tuple[str, ...]] | None:
@@ -158,7 +148,7 @@ TARGET = Target(
     draw=Draw(cases=_cases, params=_params, valid=_valid),
     run=Run(launch=_launch),
     judge=Judge(
-        rules=_rules, oracles=_oracles, defined=_defined, canonical=_canonical,
+        rules=lambda case: {"out": BIT}, oracles=_oracles, defined=_defined, canonical=_canonical,
         label=lambda case: f"{dtype_info(case.array('values').dtype).kind} {case.params['form']}"),
     shrink=Shrink(
         forms=_rows,

@@ -4,34 +4,30 @@ from typing import TYPE_CHECKING
 
 from hypothesis import strategies as st
 
-from tridiff.fuzz.records import ArraySpec, Case
+from tridiff.fuzz.records import Case
 from tridiff.fuzz.strategies import (
     compile_modes,
-    contents,
     dtypes,
     lengths,
     option_variants,
     row_counts,
-    strided_layouts,
 )
 from tridiff.fuzz.target import Draw, Faults, Judge, Limits, Reference, Run, Target
-from tridiff.fuzz.targets.tiles import elementwise_blocks, mutants
+from tridiff.fuzz.targets.tiles import elementwise_blocks, mutants, operand, result
+from tridiff.oracles.rules import NUM0
 
 if TYPE_CHECKING:
     from tridiff.fuzz.backends.launch import Launch
-    from tridiff.oracles.rules import Rule
 
 DTYPES = ("i8", "i16", "i32", "i64", "u8", "fp16", "fp32", "fp64")
-_DIMS = ("rows", "cols")
 
 
 @st.composite
 def _cases(draw: st.DrawFn, limits: Limits) -> Case:
     dtype, cols = draw(dtypes(among=DTYPES)), draw(lengths(maximum=64))
     rows = draw(row_counts(maximum=min(limits.rows, limits.elements // max(cols, 1))))
-    arrays = [ArraySpec(name=name, dtype=dtype, dims=_DIMS, layout=draw(strided_layouts(dims=_DIMS)),
-                        content=draw(contents(dtype=dtype))) for name in ("a", "b", "c")]
-    out = ArraySpec(name="out", dtype=dtype, dims=_DIMS, layout=draw(strided_layouts(dims=_DIMS, output=True)))
+    arrays = [operand(draw, name, dtype) for name in ("a", "b", "c")]
+    out = result(draw, "out", dtype)
     return Case(target="helpers.clamp", sizes={"rows": rows, "cols": cols}, arrays=(*arrays, out),
                 options=draw(compile_modes()), variants=draw(option_variants()))
 
@@ -40,19 +36,13 @@ def _launch(launch: "Launch") -> None:
     launch.drive("tridiff.kernels.drivers.elementwise:elementwise_ternary", BOOL=False, **elementwise_blocks(launch))
 
 
-def _rules(case: Case) -> dict[str, "Rule"]:
-    from tridiff.oracles.rules import NUM0
-
-    return {"out": NUM0}
-
-
 TARGET = Target(
     name="helpers.clamp", family="helpers", contract="torch.clamp", summary="x within [low, high]", dtypes=DTYPES,
     subjects={"own": "tridiff.kernels.helpers.clamp:clamp"},
     draw=Draw(cases=_cases),
     run=Run(launch=_launch),
     judge=Judge(
-        rules=_rules,
+        rules=lambda case: {"out": NUM0},
         oracles=lambda case: (Reference(source="torch", function="torch:clamp", arguments=("a", "b", "c")),
                               Reference(source="numpy", function="numpy:clip", arguments=("a", "b", "c"))),
         label=lambda case: case.arrays[0].dtype),

@@ -15,26 +15,20 @@ from tridiff.fuzz.strategies import (
     lengths,
     option_variants,
     row_counts,
-    strided_layouts,
 )
 from tridiff.fuzz.target import Draw, Faults, Judge, Limits, Reference, Run, Shrink, Target
-from tridiff.fuzz.targets.tiles import mutants
+from tridiff.fuzz.targets.tiles import DIMS, both, mutants, operand, power_of_two, result, subjects
 from tridiff.oracles.dtypes import dtype as dtype_info
+from tridiff.oracles.rules import BIT, NUM0
 
 if TYPE_CHECKING:
     from tridiff.fuzz.backends.launch import Launch
-    from tridiff.oracles.rules import Rule
 
 DTYPES = ("i1", "i8", "i16", "i32", "i64", "u8", "u16", "u32", "u64", "bf16", "fp16", "fp32", "fp64")
-_DIMS = ("rows", "cols")
 _PAIRS = ("minimum", "maximum")
 _REDUCTIONS = ("min2", "max2")
 _INDEXED_PAIRS = ("minimum_with_index", "maximum_with_index")
 _INDEXED_REDUCTIONS = ("min_with_index", "max_with_index")
-
-
-def _block(n: int) -> int:
-    return 1 << max(n - 1, 0).bit_length()
 
 
 @cache
@@ -59,15 +53,13 @@ def _cases(draw: st.DrawFn, helper: str, limits: Limits) -> Case:
     index_dtype = draw(st.sampled_from(("i64", "i32"))) if indexed else "i32"
     arrays: list[ArraySpec] = []
     for name in values:
-        arrays.append(ArraySpec(name=name, dtype=dtype, dims=_DIMS, layout=draw(strided_layouts(dims=_DIMS)),
-                                content=draw(_values(dtype, whole_rows=reduces and indexed))))
+        arrays.append(operand(draw, name, dtype, _values(dtype, whole_rows=reduces and indexed)))
         if indexed:
             label = "index" if reduces else f"{name}_index"
             content = draw(index_contents(distinct=reduces))
-            arrays.append(ArraySpec(name=label, dtype=index_dtype, dims=_DIMS, content=content))
-    out_dims = ("rows",) if reduces else _DIMS
-    arrays.append(ArraySpec(name="out", dtype=dtype, dims=out_dims,
-                            layout=draw(strided_layouts(dims=out_dims, output=True))))
+            arrays.append(ArraySpec(name=label, dtype=index_dtype, dims=DIMS, content=content))
+    out_dims = ("rows",) if reduces else DIMS
+    arrays.append(result(draw, "out", dtype, dims=out_dims))
     if indexed:
         arrays.append(ArraySpec(name="out_index", dtype=index_dtype, dims=out_dims))
     params: dict[str, bool | int | str] = {"axis": draw(st.sampled_from((1, 0)))} if reduces else {}
@@ -79,9 +71,9 @@ def _launch(launch: "Launch") -> None:
     rows, cols = launch.case.sizes["rows"], launch.case.sizes["cols"]
     boolean = launch.spec("a").dtype == "i1"
     indexed = any(spec.name == "out_index" for spec in launch.case.arrays)
-    block = _block(cols)
+    block = power_of_two(cols)
     # Small tiles: a fold over a large one takes the compiler half a second.
-    row_block = max(min(512 // block, 16, _block(rows)), 1)
+    row_block = max(min(512 // block, 16, power_of_two(rows)), 1)
     if "axis" not in launch.case.params:
         driver = "elementwise_pair_with_index" if indexed else "elementwise_binary"
         launch.drive(f"tridiff.kernels.drivers.elementwise:{driver}", ROW_BLOCK=row_block, COL_BLOCK=block,
@@ -123,12 +115,6 @@ def _valid(case: Case) -> bool:
     return len(values) == case.sizes["rows"] * width and all(len(set(row)) == len(row) for row in rows)
 
 
-def _rules(case: Case) -> dict[str, "Rule"]:
-    from tridiff.oracles.rules import BIT, NUM0
-
-    return {"out": NUM0, "out_index": BIT}
-
-
 def _oracles(helper: str) -> Callable[[Case], tuple[Reference, ...]]:
     indexed = "index" in helper
     if helper in _REDUCTIONS:
@@ -138,10 +124,7 @@ def _oracles(helper: str) -> Callable[[Case], tuple[Reference, ...]]:
     else:
         arguments = ("a", "a_index", "b", "b_index") if indexed else ("a", "b")
     outputs = ("out", "out_index") if indexed else ("out",)
-    return lambda case: tuple(
-        Reference(source=source, function=f"tridiff.oracles.by_{source}.extrema:{helper}", arguments=arguments,
-                  outputs=outputs)
-        for source in ("torch", "numpy"))
+    return lambda case: both(f"extrema:{helper}", *arguments, outputs=outputs)
 
 
 _SUMMARIES = {
@@ -157,15 +140,15 @@ _SUMMARIES = {
 def _target(helper: str) -> Target:
     return Target(
         name=f"helpers.{helper}", family="helpers", summary=_SUMMARIES[helper], contract="helpers.md §5",
-        subjects={"own": f"tridiff.kernels.helpers.extrema:{helper}",
-                  "inductor": f"torch._inductor.runtime.triton_helpers:{helper}"},
-        dtypes=DTYPES,
+        subjects=subjects("extrema", helper), dtypes=DTYPES,
         draw=Draw(
             cases=lambda limits: _cases(helper, limits), valid=_valid,
             params=lambda case: {"axis": (0, 1)} if helper in _REDUCTIONS + _INDEXED_REDUCTIONS else {},
             interpreter_elements=1 << 8 if helper in _REDUCTIONS + _INDEXED_REDUCTIONS else 1 << 12),
         run=Run(launch=_launch),
-        judge=Judge(rules=_rules, oracles=_oracles(helper), label=lambda case: dtype_info(case.array("a").dtype).kind),
+        judge=Judge(
+            rules=lambda case: {"out": NUM0, "out_index": BIT}, oracles=_oracles(helper),
+            label=lambda case: dtype_info(case.array("a").dtype).kind),
         shrink=Shrink(simplest={"axis": (1, 0)}),
         faults=Faults(planted=mutants("extrema", helper)))
 

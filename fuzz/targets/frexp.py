@@ -4,7 +4,7 @@ from typing import TYPE_CHECKING
 
 from hypothesis import strategies as st
 
-from tridiff.fuzz.records import ArraySpec, Case
+from tridiff.fuzz.records import Case
 from tridiff.fuzz.strategies import (
     compile_modes,
     contents,
@@ -13,18 +13,15 @@ from tridiff.fuzz.strategies import (
     lengths,
     option_variants,
     row_counts,
-    strided_layouts,
 )
-from tridiff.fuzz.target import Draw, Faults, Judge, Limits, Reference, Run, Target
-from tridiff.fuzz.targets.tiles import elementwise_blocks, mutants, subjects
+from tridiff.fuzz.target import Draw, Faults, Judge, Limits, Run, Target
+from tridiff.fuzz.targets.tiles import both, elementwise_blocks, mutants, operand, result, subjects
+from tridiff.oracles.rules import BIT, NUM
 
 if TYPE_CHECKING:
     from tridiff.fuzz.backends.launch import Launch
-    from tridiff.oracles.rules import Rule
 
 DTYPES = ("fp32", "fp64")
-_DIMS = ("rows", "cols")
-_OUTPUTS = ("mantissa", "exponent")
 
 
 @st.composite
@@ -32,24 +29,15 @@ def _cases(draw: st.DrawFn, limits: Limits) -> Case:
     dtype = draw(dtypes(among=DTYPES))
     cols = draw(lengths(maximum=min(64, limits.elements)))
     rows = draw(row_counts(maximum=min(limits.rows, limits.elements // max(cols, 1))))
-    output = strided_layouts(dims=_DIMS, output=True)
     return Case(
         target="helpers.frexp", sizes={"rows": rows, "cols": cols},
-        arrays=(ArraySpec(name="a", dtype=dtype, dims=_DIMS, layout=draw(strided_layouts(dims=_DIMS)),
-                          content=draw(st.one_of(contents(dtype=dtype), exponent_contents(dtype=dtype)))),
-                ArraySpec(name="mantissa", dtype=dtype, dims=_DIMS, layout=draw(output)),
-                ArraySpec(name="exponent", dtype="i32", dims=_DIMS, layout=draw(output))),
+        arrays=(operand(draw, "a", dtype, st.one_of(contents(dtype=dtype), exponent_contents(dtype=dtype))),
+                result(draw, "mantissa", dtype), result(draw, "exponent", "i32")),
         options=draw(compile_modes()), variants=draw(option_variants()))
 
 
 def _launch(launch: "Launch") -> None:
     launch.drive("tridiff.kernels.drivers.frexp:frexp", **elementwise_blocks(launch))
-
-
-def _rules(case: Case) -> dict[str, "Rule"]:
-    from tridiff.oracles.rules import BIT, NUM
-
-    return {"mantissa": NUM, "exponent": BIT}
 
 
 TARGET = Target(
@@ -58,12 +46,7 @@ TARGET = Target(
     draw=Draw(cases=_cases),
     run=Run(launch=_launch),
     judge=Judge(
-        rules=_rules,
-        oracles=lambda case: (
-            Reference(source="torch", function="tridiff.oracles.by_torch.floats:frexp", arguments=("a",),
-                      outputs=_OUTPUTS),
-            Reference(source="numpy", function="tridiff.oracles.by_numpy.floats:frexp", arguments=("a",),
-                      outputs=_OUTPUTS),
-        ),
+        rules=lambda case: {"mantissa": NUM, "exponent": BIT},
+        oracles=lambda case: both("floats:frexp", "a", outputs=("mantissa", "exponent")),
         label=lambda case: case.arrays[0].dtype),
     faults=Faults(planted=mutants("bits", "frexp")))

@@ -6,15 +6,15 @@ from hypothesis import strategies as st
 
 from tridiff.fuzz.kinds.chains.draft import EVERY
 from tridiff.fuzz.records import ArraySpec, Bits, Case, Content, Environment, Iota, LaunchOptions, Layout
-from tridiff.fuzz.target import POWERS_OF_TWO, Draw, Faults, Judge, Limits, Reference, Run, Shrink, Target, Vocabulary
+from tridiff.fuzz.target import POWERS_OF_TWO, Draw, Faults, Judge, Limits, Run, Shrink, Target, Vocabulary
+from tridiff.fuzz.targets.tiles import DIMS, both
 from tridiff.kernels.gluon.layouts import power_of_two
 from tridiff.kernels.gluon.scratch import FAULTS, Mailbox, text
+from tridiff.oracles.rules import BIT
 
 if TYPE_CHECKING:
     from tridiff.fuzz.backends.launch import Launch
-    from tridiff.oracles.rules import Rule
 
-_DIMS = ("rows", "cols")
 _ARCHITECTURES = {"sm_80": 80, "sm_90": 90, "sm_100": 100}
 
 
@@ -35,8 +35,8 @@ def _cases(draw: st.DrawFn, limits: Limits) -> Case:
     return Case(
         target="gluon.global_scratch", params=dict(params),
         sizes={"rows": draw(st.integers(1, min(limits.rows, 32))), "cols": cols},
-        arrays=(ArraySpec(name="x", dtype=dtype, dims=_DIMS, content=Content(base=base)),
-                ArraySpec(name="y", dtype=dtype, dims=_DIMS)),
+        arrays=(ArraySpec(name="x", dtype=dtype, dims=DIMS, content=Content(base=base)),
+                ArraySpec(name="y", dtype=dtype, dims=DIMS)),
         options=LaunchOptions(num_warps=draw(st.sampled_from((4, 1, 2, 8)))), repeats=draw(st.integers(0, 1)))
 
 
@@ -64,7 +64,7 @@ def _valid(case: Case) -> bool:
     if not 1 <= case.sizes.get("rows", 0) <= 1024 or case.options.num_warps not in (1, 2, 4, 8):
         return False
     if [(spec.name, spec.dims, spec.layout, spec.content is None) for spec in case.arrays] != [
-            ("x", _DIMS, Layout(), False), ("y", _DIMS, Layout(), True)]:
+            ("x", DIMS, Layout(), False), ("y", DIMS, Layout(), True)]:
         return False
     if case.array("x").dtype != case.array("y").dtype or case.array("x").dtype not in EVERY:
         return False
@@ -111,23 +111,13 @@ def _lacking(environment: Environment) -> str:
     return "the text is written for NVIDIA GPUs" if environment.architecture.startswith("gfx") else ""
 
 
-def _rules(case: Case) -> dict[str, "Rule"]:
-    from tridiff.oracles.rules import BIT
-
-    return {"y": BIT}
-
-
-def _oracles(case: Case) -> tuple[Reference, ...]:
-    return tuple(Reference(source=source, function=f"tridiff.oracles.by_{source}.mailbox:exchanged",
-                           arguments=("x", "flip=flip"), outputs=("y",)) for source in ("torch", "numpy"))
-
-
 TARGET = Target(
     name="gluon.global_scratch", family="gluon", contract="ttg_ops.md §3, global_scratch_alloc", dtypes=EVERY,
     summary="rows sent through boxes of global scratch, element i to thread i ^ k",
     subjects={"own": "tridiff.kernels.gluon.scratch:text"}, backends=("cuda", "compile"),
     draw=Draw(cases=_cases, params=_params, valid=_valid),
     run=Run(launch=_launch, lacking=_lacking),
-    judge=Judge(rules=_rules, oracles=_oracles),
+    judge=Judge(rules=lambda case: {"y": BIT},
+                oracles=lambda case: both("mailbox:exchanged", "x", "flip=flip", outputs=("y",))),
     shrink=Shrink(simplest={"written": (1, 2, 4, 8), "read": (1, 2, 4, 8)}),
     faults=Faults(planted={name: f"tridiff.kernels.gluon.scratch:FAULTS[{name}]" for name in FAULTS}))

@@ -10,12 +10,12 @@ from hypothesis import strategies as st
 
 from tridiff.fuzz.errors import TridiffError
 from tridiff.fuzz.records import ArraySpec, Case, Constant, Content, Explicit, LaunchOptions
-from tridiff.fuzz.target import Draw, Faults, Judge, Limits, Reference, Run, Target
-from tridiff.fuzz.targets.tiles import mutants, power_of_two, subjects
+from tridiff.fuzz.target import Draw, Faults, Judge, Limits, Run, Target
+from tridiff.fuzz.targets.tiles import both, mutants, power_of_two, subjects
+from tridiff.oracles.rules import BIT
 
 if TYPE_CHECKING:
     from tridiff.fuzz.backends.launch import Launch
-    from tridiff.oracles.rules import Rule
 
 PER_PROCESSOR = 8
 """Programs of up to 8 warps that every multiprocessor holds at once, registers of this kernel considered."""
@@ -72,12 +72,6 @@ def _launch(launch: "Launch") -> None:
                  z_programs=sizes["z"], rounds=sizes["rounds"], PROGRAM_BLOCK=power_of_two(sizes["x"]))
 
 
-def _rules(case: Case) -> dict[str, "Rule"]:
-    from tridiff.oracles.rules import BIT
-
-    return {"seen": BIT}
-
-
 TARGET = Target(
     name="helpers.x_grid_barrier", family="helpers", contract="helpers.md §13 (x_grid_barrier)", dtypes=("u32",),
     summary="no x program passes before all have arrived", backends=("cuda", "compile"),
@@ -87,11 +81,6 @@ TARGET = Target(
         launch=_launch, written=("sem", "marks"), memory_orders=lambda case: ("release", "acquire"),
         waiting_programs=lambda case: case.sizes["x"] * case.sizes["y"] * case.sizes["z"]),
     judge=Judge(
-        rules=_rules,
-        oracles=lambda case: (
-            Reference(source="torch", function="tridiff.oracles.by_torch.barrier:everyone_seen", arguments=("marks",),
-                      outputs=("seen",)),
-            Reference(source="numpy", function="tridiff.oracles.by_numpy.barrier:everyone_seen", arguments=("marks",),
-                      outputs=("seen",)),
-        )),
+        rules=lambda case: {"seen": BIT},
+        oracles=lambda case: both("barrier:everyone_seen", "marks", outputs=("seen",))),
     faults=Faults(planted=mutants("grid_barrier", "x_grid_barrier")))

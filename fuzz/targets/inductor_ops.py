@@ -14,12 +14,12 @@ from tridiff.fuzz.records import ArraySpec, Case, Scalar
 from tridiff.fuzz.strategies import contents, lengths, row_counts, row_lengths, sorted_contents, strided_layouts
 from tridiff.fuzz.target import Coverage, Draw, Faults, Judge, Limits, Reference, Run, Shrink, Target, Vocabulary
 from tridiff.oracles.dtypes import dtype as dtype_info
+from tridiff.oracles.rules import BIT, NUM, NUM0, SUM, ULP, Rule
 
 if TYPE_CHECKING:
     from collections.abc import Callable
 
     from tridiff.fuzz.backends.launch import Launch
-    from tridiff.oracles.rules import Rule
 
 FAMILIES = {
     "pointwise": "one elementwise operation", "folding": "an idiom that compilers like to simplify",
@@ -104,19 +104,16 @@ def _launch(launch: "Launch") -> None:
     launch.helper(launch)
 
 
-def _rules(case: Case) -> dict[str, "Rule"]:
+def _rules(case: Case) -> dict[str, Rule]:
     return {"out": _rule(_operation(case), case.array("out").dtype), "dtype": _exact(whole=True)}
 
 
-def _exact(*, whole: bool) -> "Rule":
-    from tridiff.oracles.rules import BIT, NUM
-
+def _exact(*, whole: bool) -> Rule:
     return BIT if whole else NUM
 
 
-def _rule(operation: Operation, dtype: str) -> "Rule":
+def _rule(operation: Operation, dtype: str) -> Rule:
     from tridiff.oracles.pointwise import half_ulps, rule_for
-    from tridiff.oracles.rules import NUM0, SUM, ULP
 
     match operation.judging:
         case "exact":

@@ -25,17 +25,16 @@ from tridiff.fuzz.strategies import (
 )
 from tridiff.fuzz.strategies.choice import weighted
 from tridiff.fuzz.strategies.ramps import DIVISOR_KINDS, START_KINDS
-from tridiff.fuzz.target import POWERS_OF_TWO, Draw, Faults, Judge, Limits, Reference, Run, Shrink, Target, Vocabulary
-from tridiff.fuzz.targets.tiles import mutants
+from tridiff.fuzz.target import POWERS_OF_TWO, Draw, Faults, Judge, Limits, Run, Shrink, Target, Vocabulary
+from tridiff.fuzz.targets.tiles import DIMS, both, elementwise_blocks, mutants, result, subjects
 from tridiff.oracles.dtypes import dtype as dtype_info
+from tridiff.oracles.rules import BIT
 
 if TYPE_CHECKING:
     from tridiff.fuzz.backends.launch import Launch
-    from tridiff.oracles.rules import Rule
 
 SIGNED = ("i8", "i16", "i32", "i64")
 DTYPES = (*SIGNED, "u8", "u16", "u32", "u64")
-_DIMS = ("rows", "cols")
 
 
 @st.composite
@@ -43,7 +42,7 @@ def _block_cases(draw: st.DrawFn, name: str, limits: Limits) -> Case:
     dtype = draw(dtypes(among=DTYPES))
     cols = draw(lengths(maximum=64))
     rows = draw(row_counts(maximum=min(limits.rows, limits.elements // max(cols, 1))))
-    layouts = [draw(strided_layouts(dims=_DIMS)) for _ in range(2)]
+    layouts = [draw(strided_layouts(dims=DIMS)) for _ in range(2)]
     values = [draw(contents(dtype=dtype)), draw(int_divisors(dtype=dtype))]
     if dtype in SIGNED and cols and draw(st.integers(0, 7)) == 7:
         # The one quotient that is out of range: both must lie in one lane.
@@ -53,9 +52,9 @@ def _block_cases(draw: st.DrawFn, name: str, limits: Limits) -> Case:
     return Case(
         target=name, sizes={"rows": rows, "cols": cols}, params={"form": "blocks"},
         arrays=(
-            ArraySpec(name="a", dtype=dtype, dims=_DIMS, layout=layouts[0], content=values[0]),
-            ArraySpec(name="b", dtype=dtype, dims=_DIMS, layout=layouts[1], content=values[1]),
-            ArraySpec(name="out", dtype=dtype, dims=_DIMS, layout=draw(strided_layouts(dims=_DIMS, output=True))),
+            ArraySpec(name="a", dtype=dtype, dims=DIMS, layout=layouts[0], content=values[0]),
+            ArraySpec(name="b", dtype=dtype, dims=DIMS, layout=layouts[1], content=values[1]),
+            result(draw, "out", dtype),
         ), options=draw(compile_modes()), variants=draw(option_variants()))
 
 
@@ -118,7 +117,7 @@ def _params(case: Case) -> Vocabulary:
 def _valid(case: Case) -> bool:
     """Ramp operands must stay what the kernel computes: a unit ramp from a 32-bit start, one divisor for all."""
     if case.params.get("form") == "blocks":
-        return set(case.sizes) == set(_DIMS)
+        return set(case.sizes) == set(DIMS)
     a, b = case.array("a"), case.array("b")
     if a.content is None or b.content is None or "rows" not in case.sizes:
         return False
@@ -151,19 +150,16 @@ def _blocks(case: Case) -> Iterator[Case]:
     if case.params["form"] == "blocks" or not case.sizes["rows"]:
         return
     kept = dict(zip(("a", "b"), map(str, _scalars(case)), strict=True))
-    yield replace(case, sizes=dict.fromkeys(_DIMS, 1), params={"form": "blocks"}, arrays=tuple(
-        replace(spec, dims=_DIMS, layout=Layout(), first_row=0,
+    yield replace(case, sizes=dict.fromkeys(DIMS, 1), params={"form": "blocks"}, arrays=tuple(
+        replace(spec, dims=DIMS, layout=Layout(), first_row=0,
                 content=Content(base=Explicit(values=(kept[spec.name],))) if spec.name in kept else None)
         for spec in case.arrays if spec.name != "table"))
 
 
 def _launch(launch: "Launch") -> None:
     if launch.case.params["form"] == "blocks":
-        cols = launch.case.sizes["cols"]
-        block = 1 << max(cols - 1, 0).bit_length()
-        launch.drive("tridiff.kernels.drivers.elementwise:elementwise_binary", ROW_BLOCK=max(256 // block, 1),
-                     COL_BLOCK=block,
-                     BOOL=False)
+        launch.drive("tridiff.kernels.drivers.elementwise:elementwise_binary", BOOL=False,
+                     **elementwise_blocks(launch))
         return
     import triton.language as tl
 
@@ -197,12 +193,6 @@ def _scalars(case: Case) -> tuple[int, int]:
     return a.base.start, int(b.base.value)
 
 
-def _rules(case: Case) -> dict[str, "Rule"]:
-    from tridiff.oracles.rules import BIT
-
-    return {"out": BIT}
-
-
 def _label(case: Case) -> str:
     return f"{dtype_info(case.array('a').dtype).kind} {case.params['form']}"
 
@@ -215,13 +205,8 @@ def _target(name: str, *, summary: str, contract: str, subjects: dict[str, str],
         draw=Draw(cases=_strategy(name), params=_params, valid=_valid),
         run=Run(launch=_launch),
         judge=Judge(
-            rules=_rules, label=_label,
-            oracles=lambda case: (
-                Reference(source="torch", function=f"tridiff.oracles.by_torch.integer:{reference}",
-                          arguments=("a", "b")),
-                Reference(source="numpy", function=f"tridiff.oracles.by_numpy.integer:{reference}",
-                          arguments=("a", "b")),
-            ),
+            rules=lambda case: {"out": BIT}, label=_label,
+            oracles=lambda case: both(f"integer:{reference}", "a", "b"),
             defined=lambda case: ("tridiff.oracles.by_torch.integer:division_defined", ("a", "b"))),
         shrink=Shrink(
             forms=_blocks,
@@ -231,7 +216,6 @@ def _target(name: str, *, summary: str, contract: str, subjects: dict[str, str],
         faults=Faults(planted=faults))
 
 
-_UPSTREAM = "torch._inductor.runtime.triton_helpers"
 _DIV = mutants("integer", "div_floor_integer")
 _REM = mutants("integer", "remainder_integer")
 
@@ -250,10 +234,8 @@ TARGETS = (
                                                                "through_fp32", "in_32_bits")}}),
     _target("helpers.div_floor_integer", summary="floor(a / b) for integers", contract="helpers.md §4",
             reference="div_floor_integer", faults=_DIV,
-            subjects={"own": "tridiff.kernels.helpers.integer:div_floor_integer",
-                      "inductor": f"{_UPSTREAM}:div_floor_integer"}),
+            subjects=subjects("integer", "div_floor_integer")),
     _target("helpers.remainder_integer", summary="a - b * floor(a / b) for integers", contract="helpers.md §4",
             reference="remainder_integer", faults=_REM,
-            subjects={"own": "tridiff.kernels.helpers.integer:remainder_integer",
-                      "inductor": f"{_UPSTREAM}:remainder_integer"}),
+            subjects=subjects("integer", "remainder_integer")),
 )

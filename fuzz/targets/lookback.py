@@ -14,21 +14,21 @@ from msgspec.structs import replace
 
 from tridiff.fuzz.backends.delay import built_in, of_launch, text
 from tridiff.fuzz.records import ArraySpec, Case, Constant, Content, Delay, Explicit, Iota
-from tridiff.fuzz.strategies import contents, dtypes, launch_options, row_counts, strided_layouts
+from tridiff.fuzz.strategies import dtypes, launch_options, row_counts
 from tridiff.fuzz.strategies import lengths as program_counts
 from tridiff.fuzz.target import Draw, Faults, Judge, Limits, Reference, Run, Shrink, Target, Vocabulary
-from tridiff.fuzz.targets.tiles import mutants, subjects, triton_type
+from tridiff.fuzz.targets.tiles import DIMS, both, mutants, operand, result, subjects, triton_type
+from tridiff.oracles.bounded import RULES
 from tridiff.oracles.dtypes import dtype as dtype_info
+from tridiff.oracles.rules import BIT, Rule
 
 if TYPE_CHECKING:
     from tridiff.fuzz.backends.launch import Launch
-    from tridiff.oracles.rules import Rule
 
 MOST_PROGRAMS = 10_000
 DTYPES = {"exclusive_scan_decoupled_lookback": ("i16", "i32", "u16", "u32", "fp16", "bf16", "fp32"),
           "exclusive_scan_decoupled_lookback_64": ("i64", "u64", "fp64")}
 _SELECTING = ("maximum", "second", "first")
-_DIMS = ("rows", "cols")
 _FIRST_PROGRAMS = 3
 """Which may be delayed: their neighbours are what every look-back reads in the end."""
 
@@ -52,7 +52,7 @@ def _cases(draw: st.DrawFn, helper: str, limits: Limits) -> Case:
     cols = draw(st.one_of(few, program_counts(maximum=most, empty=False)))
     rows = draw(row_counts(maximum=min(limits.rows, 1 << 15, limits.elements // cols)))
     bits = dtype_info(dtype).bits
-    words = ("rows", "cols", "slots") if bits == 64 else _DIMS
+    words = ("rows", "cols", "slots") if bits == 64 else DIMS
     delay = None
     if limits.variants and cols > 1 and draw(st.sampled_from((False, True, True))):
         delay = Delay(of="program", access=draw(st.integers(0, _accesses(bits) - 1)),
@@ -64,10 +64,9 @@ def _cases(draw: st.DrawFn, helper: str, limits: Limits) -> Case:
         target=f"helpers.{helper}", sizes={"rows": rows, "cols": cols} | ({"slots": 3} if bits == 64 else {}),
         params={"combine": combine, "value": dtype, "index_dtype": draw(st.sampled_from(("i32", "i64")))}, delay=delay,
         arrays=(
-            ArraySpec(name="values", dtype=dtype, dims=_DIMS, layout=draw(strided_layouts(dims=_DIMS)),
-                      content=draw(contents(dtype=dtype))),
+            operand(draw, "values", dtype),
             ArraySpec(name="scratch", dtype=f"u{min(2 * bits, 64)}", dims=words, content=Content(base=Constant())),
-            ArraySpec(name="prefix", dtype=dtype, dims=_DIMS, layout=draw(strided_layouts(dims=_DIMS, output=True))),
+            result(draw, "prefix", dtype),
         ), options=draw(launch_options()), repeats=repeats)
 
 
@@ -137,10 +136,7 @@ def _summed(case: Case) -> bool:
     return case.params["combine"] == "add" and dtype_info(str(case.params["value"])).is_float
 
 
-def _rules(case: Case) -> dict[str, "Rule"]:
-    from tridiff.oracles.bounded import RULES
-    from tridiff.oracles.rules import BIT
-
+def _rules(case: Case) -> dict[str, Rule]:
     return {"prefix": RULES["prefix_sum_bound"] if _summed(case) else BIT}
 
 
@@ -164,10 +160,7 @@ def _target(helper: str, summary: str) -> Target:
             waiting_programs=lambda case: case.sizes["rows"] * case.sizes["cols"]),
         judge=Judge(
             rules=_rules, bounds=_bounds,
-            oracles=lambda case: tuple(
-                Reference(source=source, function=f"tridiff.oracles.by_{source}.scan:exclusive_scan",
-                          outputs=("prefix",), arguments=("values", "combine=combine"))
-                for source in ("torch", "numpy")),
+            oracles=lambda case: both("scan:exclusive_scan", "values", "combine=combine", outputs=("prefix",)),
             defined=lambda case: ("tridiff.oracles.by_torch.scan:exclusive_scan_defined",
                                   ("values", "combine=combine")),
             label=lambda case: f"{case.params['index_dtype']} index"),

@@ -4,47 +4,37 @@ from typing import TYPE_CHECKING
 
 from hypothesis import strategies as st
 
-from tridiff.fuzz.records import ArraySpec, Case
+from tridiff.fuzz.records import Case
 from tridiff.fuzz.strategies import (
     compile_modes,
-    contents,
     dtypes,
     lengths,
     option_variants,
     row_counts,
-    strided_layouts,
 )
 from tridiff.fuzz.target import Draw, Faults, Judge, Limits, Reference, Run, Target
-from tridiff.fuzz.targets.tiles import elementwise_blocks, mutants
+from tridiff.fuzz.targets.tiles import elementwise_blocks, mutants, operand, result
 from tridiff.oracles.dtypes import dtype as dtype_info
+from tridiff.oracles.rules import NUM
 
 if TYPE_CHECKING:
     from tridiff.fuzz.backends.launch import Launch
-    from tridiff.oracles.rules import Rule
 
 DTYPES = ("i8", "i16", "i32", "i64", "bf16", "fp16", "fp32", "fp64")
-_DIMS = ("rows", "cols")
 
 
 @st.composite
 def _cases(draw: st.DrawFn, limits: Limits) -> Case:
     dtype, cols = draw(dtypes(among=DTYPES)), draw(lengths(maximum=64))
     rows = draw(row_counts(maximum=min(limits.rows, limits.elements // max(cols, 1))))
-    a = ArraySpec(name="a", dtype=dtype, dims=_DIMS, layout=draw(strided_layouts(dims=_DIMS)),
-                  content=draw(contents(dtype=dtype)))
-    out = ArraySpec(name="out", dtype=dtype, dims=_DIMS, layout=draw(strided_layouts(dims=_DIMS, output=True)))
+    a = operand(draw, "a", dtype)
+    out = result(draw, "out", dtype)
     return Case(target="triton.negate", sizes={"rows": rows, "cols": cols}, arrays=(a, out),
                 options=draw(compile_modes(clusters=True)), variants=draw(option_variants()))
 
 
 def _launch(launch: "Launch") -> None:
     launch.drive("tridiff.kernels.drivers.elementwise:elementwise_unary", BOOL=False, **elementwise_blocks(launch))
-
-
-def _rules(case: Case) -> dict[str, "Rule"]:
-    from tridiff.oracles.rules import NUM
-
-    return {"out": NUM}
 
 
 TARGET = Target(
@@ -54,7 +44,7 @@ TARGET = Target(
     draw=Draw(cases=_cases),
     run=Run(launch=_launch),
     judge=Judge(
-        rules=_rules,
+        rules=lambda case: {"out": NUM},
         oracles=lambda case: (Reference(source="torch", function="torch:neg", arguments=("a",)),
                               Reference(source="numpy", function="numpy:negative", arguments=("a",))),
         label=lambda case: dtype_info(case.arrays[0].dtype).kind),

@@ -10,23 +10,20 @@ from tridiff.fuzz.content.text import from_bits, to_bits
 from tridiff.fuzz.records import ArraySpec, Case, Content, Explicit
 from tridiff.fuzz.strategies import (
     compile_modes,
-    contents,
     dtypes,
     lengths,
     option_variants,
     row_counts,
-    strided_layouts,
 )
-from tridiff.fuzz.target import Draw, Faults, Judge, Limits, Reference, Run, Shrink, Target
-from tridiff.fuzz.targets.tiles import elementwise_blocks, mutants, subjects, triton_type
+from tridiff.fuzz.target import Draw, Faults, Judge, Limits, Run, Shrink, Target
+from tridiff.fuzz.targets.tiles import both, elementwise_blocks, mutants, operand, result, subjects, triton_type
 from tridiff.oracles.dtypes import dtype as dtype_info
+from tridiff.oracles.rules import BIT
 
 if TYPE_CHECKING:
     from tridiff.fuzz.backends.launch import Launch
-    from tridiff.oracles.rules import Rule
 
 DTYPES = ("i16", "i32", "u16", "u32", "fp16", "bf16", "fp32")
-_DIMS = ("rows", "cols")
 
 
 def _unsigned(dtype: str, factor: int = 1) -> str:
@@ -47,9 +44,8 @@ def _cases(draw: st.DrawFn, helper: str, limits: Limits) -> Case:
     rows = draw(row_counts(maximum=min(limits.rows, limits.elements // max(cols, 1))))
     inputs = _dtypes(helper, dtype)
     out = inputs.pop("out")
-    arrays = [ArraySpec(name=name, dtype=of, dims=_DIMS, layout=draw(strided_layouts(dims=_DIMS)),
-                        content=draw(contents(dtype=of))) for name, of in inputs.items()]
-    arrays.append(ArraySpec(name="out", dtype=out, dims=_DIMS, layout=draw(strided_layouts(dims=_DIMS, output=True))))
+    arrays = [operand(draw, name, of) for name, of in inputs.items()]
+    arrays.append(result(draw, "out", out))
     return Case(target=f"helpers.{helper}", sizes={"rows": rows, "cols": cols}, arrays=tuple(arrays),
                 params={"value": dtype}, options=draw(compile_modes()), variants=draw(option_variants()))
 
@@ -89,12 +85,6 @@ def _launch(launch: "Launch") -> None:
     launch.drive(f"tridiff.kernels.drivers.pack_words:{driver}", **given[helper], **elementwise_blocks(launch))
 
 
-def _rules(case: Case) -> dict[str, "Rule"]:
-    from tridiff.oracles.rules import BIT
-
-    return {"out": BIT}
-
-
 def _target(helper: str, summary: str) -> Target:
     arguments = {"pack_value_flag": ("value", "flag"), "unpack_value": ("pack", "name=value"),
                  "unpack_flag": ("pack",)}[helper]
@@ -105,11 +95,8 @@ def _target(helper: str, summary: str) -> Target:
                   valid=_valid),
         run=Run(launch=_launch),
         judge=Judge(
-            rules=_rules,
-            oracles=lambda case: tuple(
-                Reference(source=source, function=f"tridiff.oracles.by_{source}.scan:{helper}", arguments=arguments)
-                for source in ("torch", "numpy")),
-            label=lambda case: str(case.params["value"])),
+            rules=lambda case: {"out": BIT},
+            oracles=lambda case: both(f"scan:{helper}", *arguments), label=lambda case: str(case.params["value"])),
         shrink=Shrink(forms=_plain),
         faults=Faults(planted=mutants("pack", helper)))
 

@@ -7,15 +7,14 @@ from hypothesis import strategies as st
 from tridiff.fuzz.records import ArraySpec, Case
 from tridiff.fuzz.strategies import compile_modes, contents, dtypes, lengths, option_variants, strided_layouts
 from tridiff.fuzz.target import Draw, Faults, Judge, Limits, Reference, Run, Shrink, Target, Vocabulary
-from tridiff.fuzz.targets.tiles import mutants, power_of_two, subjects
+from tridiff.fuzz.targets.tiles import DIMS, both, mutants, power_of_two, subjects
 from tridiff.oracles.dtypes import FP8, NAMES
 from tridiff.oracles.dtypes import dtype as dtype_info
+from tridiff.oracles.rules import BIT, NUM, Rule
 
 if TYPE_CHECKING:
     from tridiff.fuzz.backends.launch import Launch
-    from tridiff.oracles.rules import Rule
 
-_DIMS = ("rows", "cols")
 
 
 @st.composite
@@ -23,11 +22,11 @@ def _cases(draw: st.DrawFn, helper: str, limits: Limits) -> Case:
     dtype = draw(dtypes())
     scalar = draw(st.booleans())
     rows, cols = (1, 1) if scalar else (draw(lengths(maximum=16, empty=False)), draw(lengths(maximum=32, empty=False)))
-    arrays = [ArraySpec(name="a", dtype=dtype, dims=_DIMS, content=draw(contents(dtype=dtype)),
-                        layout=draw(strided_layouts(dims=_DIMS)))]
+    arrays = [ArraySpec(name="a", dtype=dtype, dims=DIMS, content=draw(contents(dtype=dtype)),
+                        layout=draw(strided_layouts(dims=DIMS)))]
     sizes = {"rows": rows, "cols": cols}
     if helper == "promote_to_tensor":
-        arrays += [ArraySpec(name="out", dtype=dtype, dims=_DIMS),
+        arrays += [ArraySpec(name="out", dtype=dtype, dims=DIMS),
                    ArraySpec(name="facts", dtype="i32", dims=("facts",))]
         sizes["facts"] = 3
     else:
@@ -55,9 +54,7 @@ def _launch(launch: "Launch") -> None:
                  BOOL=launch.spec("a").dtype == "i1", **given)
 
 
-def _rules(case: Case) -> dict[str, "Rule"]:
-    from tridiff.oracles.rules import BIT, NUM
-
+def _rules(case: Case) -> dict[str, Rule]:
     # The same values, which is not a promise about the payload of a NaN.
     return {"out": BIT if case.target == "helpers.is_floating" else NUM, "facts": BIT}
 
@@ -69,12 +66,8 @@ def _label(case: Case) -> str:
 
 
 def _promote(case: Case) -> tuple[Reference, ...]:
-    path = "tridiff.oracles.by_{}.probes:{}"
-    return tuple(
-        Reference(source=source, function=path.format(source, function), arguments=arguments, outputs=outputs)
-        for source in ("torch", "numpy")
-        for function, arguments, outputs in (("promote_to_tensor", ("a",), ("out",)),
-                                             ("promote_facts", ("a", "scalar=scalar"), ("facts",))))
+    return (*both("probes:promote_to_tensor", "a"), *both("probes:promote_facts", "a", "scalar=scalar",
+                                                          outputs=("facts",)))
 
 
 TARGETS = (
@@ -92,13 +85,7 @@ TARGETS = (
         summary="whether a type is a float type, at compile time", subjects=subjects("probes", "is_floating"),
         draw=Draw(cases=lambda limits: _cases("is_floating", limits), params=_params, valid=_valid),
         run=Run(launch=_launch),
-        judge=Judge(
-            rules=_rules,
-            oracles=lambda case: (
-                Reference(source="torch", function="tridiff.oracles.by_torch.probes:is_floating", arguments=("a",)),
-                Reference(source="numpy", function="tridiff.oracles.by_numpy.probes:is_floating", arguments=("a",)),
-            ),
-            label=_label),
+        judge=Judge(rules=_rules, oracles=lambda case: both("probes:is_floating", "a"), label=_label),
         shrink=Shrink(simplest={"scalar": (True, False)}),
         faults=Faults(planted=mutants("probes", "is_floating"))),
 )

@@ -15,15 +15,16 @@ from tridiff.fuzz.strategies import (
     strided_layouts,
 )
 from tridiff.fuzz.target import Draw, Faults, Judge, Limits, Reference, Run, Target
-from tridiff.fuzz.targets.tiles import mutants, power_of_two, subjects
+from tridiff.fuzz.targets.tiles import mutants, operand, power_of_two, result, subjects
+from tridiff.oracles.bounded import RANDN_RULE
+from tridiff.oracles.rules import BIT, Rule
 
 if TYPE_CHECKING:
     from tridiff.fuzz.backends.launch import Launch
-    from tridiff.oracles.rules import Rule
 
 DTYPES = {"randint64": ("i64",), "rand": ("fp32",), "randn": ("fp32",)}
 OFFSETS = ("i32", "u32", "i64")
-_ROW, _DIMS = ("rows",), ("rows", "cols")
+_ROW = ("rows",)
 
 
 @st.composite
@@ -37,16 +38,14 @@ def _cases(draw: st.DrawFn, helper: str, limits: Limits) -> Case:
     seeds = st.one_of(st.builds(Content, base=st.builds(Bits, seed=st.integers(0, 2**32 - 1))), contents(dtype="i64"))
     arrays = [
         ArraySpec(name="seed", dtype="i64", dims=_ROW, content=draw(seeds)),
-        ArraySpec(name="offset", dtype=offset_dtype, dims=_DIMS, layout=draw(strided_layouts(dims=_DIMS)),
-                  content=draw(offsets)),
+        operand(draw, "offset", offset_dtype, offsets),
     ]
     if helper == "randint64":
         for name in ("low", "high"):
             limit = draw(st.one_of(range_limits(upper=name == "high"), contents(dtype="i64")))
             arrays.append(ArraySpec(name=name, dtype="i64", dims=_ROW, content=limit,
                                     layout=draw(strided_layouts(dims=_ROW))))
-    arrays.append(ArraySpec(name="out", dtype=DTYPES[helper][0], dims=_DIMS,
-                            layout=draw(strided_layouts(dims=_DIMS, output=True))))
+    arrays.append(result(draw, "out", DTYPES[helper][0]))
     return Case(target=f"helpers.{helper}", sizes={"rows": rows, "cols": cols}, arrays=tuple(arrays),
                 options=draw(compile_modes()), variants=draw(option_variants()))
 
@@ -56,10 +55,7 @@ def _launch(launch: "Launch") -> None:
     launch.drive(f"tridiff.kernels.drivers.random:{driver}", COL_BLOCK=power_of_two(launch.case.sizes["cols"]))
 
 
-def _rules(case: Case) -> dict[str, "Rule"]:
-    from tridiff.oracles.bounded import RANDN_RULE
-    from tridiff.oracles.rules import BIT
-
+def _rules(case: Case) -> dict[str, Rule]:
     return {"out": RANDN_RULE if case.target == "helpers.randn" else BIT}
 
 

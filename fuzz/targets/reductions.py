@@ -17,15 +17,15 @@ from tridiff.fuzz.strategies import (
     truth_contents,
 )
 from tridiff.fuzz.target import Draw, Faults, Judge, Limits, Reference, Run, Shrink, Target
-from tridiff.fuzz.targets.tiles import mutants, reduction_blocks, subjects
+from tridiff.fuzz.targets.tiles import DIMS, both, mutants, reduction_blocks, result, subjects
+from tridiff.oracles.bounded import RULES
 from tridiff.oracles.dtypes import FLOATS, INTEGERS
 from tridiff.oracles.dtypes import dtype as dtype_info
+from tridiff.oracles.rules import BIT, Rule
 
 if TYPE_CHECKING:
     from tridiff.fuzz.backends.launch import Launch
-    from tridiff.oracles.rules import Rule
 
-_DIMS = ("rows", "cols")
 _DTYPES = {"prod": (*INTEGERS, *FLOATS), "any": ("i1", *INTEGERS)}
 _NEUTRAL = {"prod": 1, "any": 0}
 
@@ -39,9 +39,8 @@ def _cases(draw: st.DrawFn, helper: str, limits: Limits) -> Case:
     content = draw(values if helper == "prod" else st.one_of(values, truth_contents()))
     return Case(
         target=f"helpers.{helper}", sizes={"rows": rows, "cols": cols}, params={"axis": draw(st.sampled_from((1, 0)))},
-        arrays=(ArraySpec(name="a", dtype=dtype, dims=_DIMS, layout=draw(strided_layouts(dims=_DIMS)), content=content),
-                ArraySpec(name="out", dtype=dtype, dims=("rows",),
-                          layout=draw(strided_layouts(dims=("rows",), output=True)))),
+        arrays=(ArraySpec(name="a", dtype=dtype, dims=DIMS, layout=draw(strided_layouts(dims=DIMS)), content=content),
+                result(draw, "out", dtype, dims=("rows",))),
         options=draw(compile_modes()), variants=draw(option_variants()))
 
 
@@ -51,10 +50,7 @@ def _launch(launch: "Launch") -> None:
                  BOOL=launch.spec("a").dtype == "i1", **reduction_blocks(launch))
 
 
-def _rules(case: Case) -> dict[str, "Rule"]:
-    from tridiff.oracles.bounded import RULES
-    from tridiff.oracles.rules import BIT
-
+def _rules(case: Case) -> dict[str, Rule]:
     return {"out": RULES["prod_bound"] if dtype_info(case.array("a").dtype).is_float else BIT}
 
 
@@ -74,9 +70,7 @@ def _target(helper: str, summary: str) -> Target:
         run=Run(launch=_launch),
         judge=Judge(
             rules=_rules, bounds=_bounds,
-            oracles=lambda case: tuple(
-                Reference(source=source, function=f"tridiff.oracles.by_{source}.reductions:{helper}", arguments=("a",))
-                for source in ("torch", "numpy")),
+            oracles=lambda case: both(f"reductions:{helper}", "a"),
             label=lambda case: dtype_info(case.array("a").dtype).kind),
         shrink=Shrink(simplest={"axis": (1, 0)}),
         faults=Faults(planted=mutants("reductions", helper)))

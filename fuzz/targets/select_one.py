@@ -7,7 +7,6 @@ from hypothesis import strategies as st
 from tridiff.fuzz.records import ArraySpec, Case
 from tridiff.fuzz.strategies import (
     compile_modes,
-    contents,
     dtypes,
     lengths,
     one_hot_contents,
@@ -16,16 +15,15 @@ from tridiff.fuzz.strategies import (
     row_lengths,
     strided_layouts,
 )
-from tridiff.fuzz.target import Draw, Faults, Judge, Limits, Reference, Run, Shrink, Target
-from tridiff.fuzz.targets.tiles import mutants, reduction_blocks, subjects
+from tridiff.fuzz.target import Draw, Faults, Judge, Limits, Run, Shrink, Target
+from tridiff.fuzz.targets.tiles import DIMS, both, mutants, operand, reduction_blocks, result, subjects
 from tridiff.oracles.dtypes import NAMES
 from tridiff.oracles.dtypes import dtype as dtype_info
+from tridiff.oracles.rules import BIT
 
 if TYPE_CHECKING:
     from tridiff.fuzz.backends.launch import Launch
-    from tridiff.oracles.rules import Rule
 
-_DIMS = ("rows", "cols")
 
 
 @st.composite
@@ -37,24 +35,16 @@ def _cases(draw: st.DrawFn, limits: Limits) -> Case:
         target="helpers.select_one", sizes={"rows": rows, "cols": cols},
         params={"axis": draw(st.sampled_from((1, 0))), "keep_dims": draw(st.booleans())},
         arrays=(
-            ArraySpec(name="a", dtype=dtype, dims=_DIMS, layout=draw(strided_layouts(dims=_DIMS)),
-                      content=draw(contents(dtype=dtype))),
-            ArraySpec(name="mask", dtype="i1", dims=_DIMS, content=draw(one_hot_contents()),
-                      layout=draw(strided_layouts(dims=_DIMS, broadcast=("rows",)))),
-            ArraySpec(name="out", dtype=dtype, dims=("rows",),
-                      layout=draw(strided_layouts(dims=("rows",), output=True))),
+            operand(draw, "a", dtype),
+            ArraySpec(name="mask", dtype="i1", dims=DIMS, content=draw(one_hot_contents()),
+                      layout=draw(strided_layouts(dims=DIMS, broadcast=("rows",)))),
+            result(draw, "out", dtype, dims=("rows",)),
         ), options=draw(compile_modes()), variants=draw(option_variants()))
 
 
 def _launch(launch: "Launch") -> None:
     launch.drive("tridiff.kernels.drivers.select_rows:select_rows", KEEP_DIMS=launch.case.params["keep_dims"],
                  BOOL=launch.spec("a").dtype == "i1", **reduction_blocks(launch))
-
-
-def _rules(case: Case) -> dict[str, "Rule"]:
-    from tridiff.oracles.rules import BIT
-
-    return {"out": BIT}
 
 
 TARGET = Target(
@@ -64,11 +54,8 @@ TARGET = Target(
         cases=_cases, params=lambda case: {"axis": (0, 1), "keep_dims": (False, True)}, interpreter_elements=1 << 8),
     run=Run(launch=_launch),
     judge=Judge(
-        rules=_rules,
-        oracles=lambda case: (
-            Reference(source="torch", function="tridiff.oracles.by_torch.sorting:select_one", arguments=("a", "mask")),
-            Reference(source="numpy", function="tridiff.oracles.by_numpy.sorting:select_one", arguments=("a", "mask")),
-        ),
+        rules=lambda case: {"out": BIT},
+        oracles=lambda case: both("sorting:select_one", "a", "mask"),
         defined=lambda case: ("tridiff.oracles.by_torch.sorting:select_one_defined", ("mask",)),
         label=lambda case: dtype_info(case.array("a").dtype).kind),
     shrink=Shrink(simplest={"axis": (1, 0), "keep_dims": (False, True)}),

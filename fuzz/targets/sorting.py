@@ -2,7 +2,7 @@
 
 from collections.abc import Iterable
 from functools import cache
-from typing import TYPE_CHECKING, Literal
+from typing import TYPE_CHECKING
 
 from hypothesis import strategies as st
 from msgspec.structs import replace
@@ -21,16 +21,15 @@ from tridiff.fuzz.strategies import (
     weighted,
 )
 from tridiff.fuzz.target import Draw, Faults, Judge, Limits, Reference, Run, Shrink, Target, Vocabulary
-from tridiff.fuzz.targets.tiles import mutants, power_of_two, subjects, triton_type
+from tridiff.fuzz.targets.tiles import DIMS, both, mutants, power_of_two, subjects, triton_type
 from tridiff.oracles.dtypes import FLOATS, INTEGERS
 from tridiff.oracles.dtypes import dtype as dtype_info
+from tridiff.oracles.rules import BIT, Rule
 
 if TYPE_CHECKING:
     from tridiff.fuzz.backends.launch import Launch
-    from tridiff.oracles.rules import Rule
 
 DTYPES = ("i1", *INTEGERS, *FLOATS)
-_DIMS = ("rows", "cols")
 _BEYOND = {"float": ("0", "inf", "-inf", "nan"), "int": ("0", "1", "127", "-128"), "uint": ("0", "1", "255"),
            "bool": ("0", "1")}
 """What lanes beyond the row hold; an element of the row may be equal to it."""
@@ -59,8 +58,8 @@ def _any_cases(draw: st.DrawFn, limits: Limits) -> Case:
         dtype=dtype, rows=draw(_batch(limits, cols)), cols=cols, content=draw(_keys(dtype)), stable=draw(st.booleans()),
         descending=draw(st.booleans()), index_dtype=draw(st.sampled_from(("i32", "i64", "i16"))),
         padding=draw(st.sampled_from((0, 0, 1, 2, 7))), validity=draw(st.booleans()),
-        beyond=draw(st.sampled_from(_BEYOND[dtype_info(dtype).kind])), layout=draw(strided_layouts(dims=_DIMS)),
-        out=draw(strided_layouts(dims=_DIMS, output=True)), facts=draw(st.integers(0, 3)) == 0, options=options,
+        beyond=draw(st.sampled_from(_BEYOND[dtype_info(dtype).kind])), layout=draw(strided_layouts(dims=DIMS)),
+        out=draw(strided_layouts(dims=DIMS, output=True)), facts=draw(st.integers(0, 3)) == 0, options=options,
         variants=variants)
 
 
@@ -81,9 +80,9 @@ def _case(*, dtype: str, rows: int, cols: int, content: Content, stable: bool, d
           out: Layout = _PLAIN, facts: bool = False, options: LaunchOptions = _DEFAULTS,
           variants: tuple[LaunchOptions, ...] = ()) -> Case:
     """facts: also ask which types the helper returns, for which a second kernel is compiled."""
-    arrays = [ArraySpec(name="a", dtype=dtype, dims=_DIMS, layout=layout, content=content),
-              ArraySpec(name="out", dtype=dtype, dims=_DIMS, layout=out),
-              ArraySpec(name="out_index", dtype=index_dtype, dims=_DIMS)]
+    arrays = [ArraySpec(name="a", dtype=dtype, dims=DIMS, layout=layout, content=content),
+              ArraySpec(name="out", dtype=dtype, dims=DIMS, layout=out),
+              ArraySpec(name="out_index", dtype=index_dtype, dims=DIMS)]
     if facts:
         arrays.append(ArraySpec(name="facts", dtype="i32", dims=("facts",)))
     return Case(
@@ -146,20 +145,14 @@ def _asks_types(case: Case) -> bool:
     return any(spec.name == "facts" for spec in case.arrays)
 
 
-def _rules(case: Case) -> dict[str, "Rule"]:
-    from tridiff.oracles.rules import BIT
-
+def _rules(case: Case) -> dict[str, Rule]:
     return {"out": BIT, "out_index": BIT} | ({"facts": BIT} if _asks_types(case) else {})
 
 
 def _oracles(case: Case) -> tuple[Reference, ...]:
-    sources: tuple[Literal["torch", "numpy"], ...] = ("torch", "numpy")
-    keywords = ("padding=padding", "descending=descending", "index_dtype=index_dtype")
-    return (*(Reference(source=source, function=f"tridiff.oracles.by_{source}.sorting:sort_rows", arguments=("a",
-                                                                                                             *keywords),
-                        outputs=("out", "out_index")) for source in sources),
-            *(Reference(source=source, function=f"tridiff.oracles.by_{source}.sorting:types_kept", arguments=("a",),
-                        outputs=("facts",)) for source in sources if _asks_types(case)))
+    rows = both("sorting:sort_rows", "a", "padding=padding", "descending=descending", "index_dtype=index_dtype",
+                outputs=("out", "out_index"))
+    return (*rows, *both("sorting:types_kept", "a", outputs=("facts",))) if _asks_types(case) else rows
 
 
 def _reductions(case: Case) -> Iterable[Case]:

@@ -1,4 +1,4 @@
-"""What launch functions of helper targets share: block sizes, reductions along either axis, paths.
+"""What targets of helpers share: how arrays are drawn, their references, block sizes, reductions along either axis.
 
 Reductions always run along the case's `cols`, so that its rows stay independent inputs. With param `axis` 0
 the driver reduces its own row axis: the array is handed over transposed, by strides.
@@ -7,12 +7,38 @@ the driver reduces its own row axis: the array is handed over transposed, by str
 from importlib import import_module
 from typing import TYPE_CHECKING
 
+from hypothesis import strategies as st
+
+from tridiff.fuzz.records import ArraySpec, Content
+from tridiff.fuzz.strategies import contents, strided_layouts
+from tridiff.fuzz.target import Reference
 from tridiff.oracles.dtypes import dtype as dtype_info
 
 if TYPE_CHECKING:
     from tridiff.fuzz.backends.launch import Launch
 
 UPSTREAM = "torch._inductor.runtime.triton_helpers"
+DIMS = ("rows", "cols")
+
+
+def operand(draw: st.DrawFn, name: str, dtype: str, content: st.SearchStrategy[Content] | None = None, *,
+            dims: tuple[str, ...] = DIMS) -> ArraySpec:
+    """An input in any layout; without `content` with anything that its type holds."""
+    return ArraySpec(name=name, dtype=dtype, dims=dims, layout=draw(strided_layouts(dims=dims)),
+                     content=draw(contents(dtype=dtype) if content is None else content))
+
+
+def result(draw: st.DrawFn, name: str, dtype: str, *, dims: tuple[str, ...] = DIMS) -> ArraySpec:
+    """An output in any layout."""
+    return ArraySpec(name=name, dtype=dtype, dims=dims, layout=draw(strided_layouts(dims=dims, output=True)))
+
+
+def both(function: str, *arguments: str, outputs: tuple[str, ...] = ("out",)) -> tuple[Reference, ...]:
+    """The references of one name in torch and in numpy, "module:name" below `oracles.by_torch` and `by_numpy`."""
+    return (Reference(source="torch", function=f"tridiff.oracles.by_torch.{function}", arguments=arguments,
+                      outputs=outputs),
+            Reference(source="numpy", function=f"tridiff.oracles.by_numpy.{function}", arguments=arguments,
+                      outputs=outputs))
 
 
 def power_of_two(n: int) -> int:

@@ -6,12 +6,13 @@ from hypothesis import strategies as st
 
 from tridiff.fuzz.records import ArraySpec, Case
 from tridiff.fuzz.strategies import compile_modes, contents, dtypes, lengths, option_variants, strided_layouts
-from tridiff.fuzz.target import POWERS_OF_TWO, Draw, Faults, Judge, Limits, Reference, Run, Shrink, Target
+from tridiff.fuzz.target import POWERS_OF_TWO, Draw, Faults, Judge, Limits, Run, Shrink, Target
+from tridiff.fuzz.targets.tiles import both, result
 from tridiff.oracles.dtypes import dtype as dtype_info
+from tridiff.oracles.rules import NUM
 
 if TYPE_CHECKING:
     from tridiff.fuzz.backends.launch import Launch
-    from tridiff.oracles.rules import Rule
 
 DTYPES = ("i8", "i16", "i32", "i64", "u8", "u16", "u32", "u64", "bf16", "fp16", "fp32", "fp64")
 BLOCKS = (16, 1, 2, 64, 128, 256, 1024)
@@ -24,8 +25,7 @@ def _cases(draw: st.DrawFn, limits: Limits) -> Case:
     rows = draw(lengths(maximum=min(limits.elements, 64 * block)))
     arrays = [ArraySpec(name=name, dtype=dtype, dims=("rows",), content=draw(contents(dtype=dtype)),
                         layout=draw(strided_layouts(dims=("rows",)))) for name in ("a", "b")]
-    arrays.append(ArraySpec(name="out", dtype=dtype, dims=("rows",),
-                            layout=draw(strided_layouts(dims=("rows",), output=True))))
+    arrays.append(result(draw, "out", dtype, dims=("rows",)))
     return Case(target="triton.vector_add", sizes={"rows": rows}, arrays=tuple(arrays), params={"block": block},
                 options=draw(compile_modes(clusters=True)), variants=draw(option_variants()),
                 repeats=draw(st.integers(0, 1)))
@@ -44,12 +44,6 @@ def _launch(launch: "Launch") -> None:
                      **common)
 
 
-def _rules(case: Case) -> dict[str, "Rule"]:
-    from tridiff.oracles.rules import NUM
-
-    return {"out": NUM}
-
-
 _MUTANTS = ("mask_off_by_one", "tail_dropped", "overlapping_programs", "stride_ignored", "second_operand_dropped")
 
 TARGET = Target(
@@ -59,11 +53,8 @@ TARGET = Target(
     draw=Draw(cases=_cases, params=lambda case: {"block": POWERS_OF_TWO}),
     run=Run(launch=_launch),
     judge=Judge(
-        rules=_rules,
-        oracles=lambda case: (
-            Reference(source="torch", function="tridiff.oracles.by_torch.elementwise:vector_add", arguments=("a", "b")),
-            Reference(source="numpy", function="tridiff.oracles.by_numpy.elementwise:vector_add", arguments=("a", "b")),
-        ),
+        rules=lambda case: {"out": NUM},
+        oracles=lambda case: both("elementwise:vector_add", "a", "b"),
         label=lambda case: dtype_info(case.arrays[0].dtype).kind),
     shrink=Shrink(simplest={"block": tuple(sorted(BLOCKS))}),
     faults=Faults(planted={name: f"tridiff.kernels.drivers.mutants_vector_add:MUTANTS[{name}]" for name in _MUTANTS}))

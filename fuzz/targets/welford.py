@@ -1,10 +1,10 @@
 """Welford's mean and sum of squares: one more element, two states, whole rows of states or of elements."""
 
-from typing import TYPE_CHECKING, Literal
+from typing import TYPE_CHECKING
 
 from hypothesis import strategies as st
 
-from tridiff.fuzz.records import ArraySpec, Case, Constant, Content, Explicit, Scalar
+from tridiff.fuzz.records import Case, Constant, Content, Explicit, Scalar
 from tridiff.fuzz.strategies import (
     compile_modes,
     contents,
@@ -15,25 +15,28 @@ from tridiff.fuzz.strategies import (
     row_counts,
     row_lengths,
     square_contents,
-    strided_layouts,
     weight_contents,
 )
 from tridiff.fuzz.target import POWERS_OF_TWO, Draw, Faults, Judge, Limits, Reference, Run, Shrink, Target, Vocabulary
 from tridiff.fuzz.targets.tiles import (
+    DIMS,
+    both,
     elementwise_blocks,
     mutants,
+    operand,
     power_of_two,
     reduction_blocks,
+    result,
     subjects,
     triton_type,
 )
+from tridiff.oracles.bounded import RULES
+from tridiff.oracles.rules import SET, Rule
 
 if TYPE_CHECKING:
     from tridiff.fuzz.backends.launch import Launch
-    from tridiff.oracles.rules import Rule
 
 DTYPES = ("fp32", "fp64")
-_DIMS = ("rows", "cols")
 _STATE = ("mean", "m2", "weight")
 _MOST_LANES = 64
 _FORMS = {"welford_reduce": ("step", "rows"), "welford_combine": ("pairs",), "welford": ("states", "rows")}
@@ -60,11 +63,9 @@ def _cases(draw: st.DrawFn, helper: str, limits: Limits) -> Case:
     longest = row_lengths() if form == "rows" else row_lengths(maximum=64)
     cols = draw(lengths(maximum=min(draw(longest), limits.elements), empty=False))
     rows = draw(row_counts(maximum=min(limits.rows, limits.elements // cols)))
-    arrays = [ArraySpec(name=name, dtype=dtype, dims=_DIMS, layout=draw(strided_layouts(dims=_DIMS)),
-                        content=draw(_content(name, dtype))) for name in _ARGUMENTS[form]]
-    out_dims = ("rows",) if form in ("rows", "states") else _DIMS
-    arrays += [ArraySpec(name=name, dtype=accumulator, dims=out_dims,
-                         layout=draw(strided_layouts(dims=out_dims, output=True))) for name in _OUTPUTS[form]]
+    arrays = [operand(draw, name, dtype, _content(name, dtype)) for name in _ARGUMENTS[form]]
+    out_dims = ("rows",) if form in ("rows", "states") else DIMS
+    arrays += [result(draw, name, accumulator, dims=out_dims) for name in _OUTPUTS[form]]
     params: dict[str, Scalar] = {"form": form}
     if form == "step":
         params |= {"first": draw(st.booleans()), "first_kind": draw(st.sampled_from(("constexpr", "run_time")))}
@@ -117,10 +118,7 @@ def _launch(launch: "Launch") -> None:
                          PEELED=params["peeled"], ROW_BLOCK=4, COL_BLOCK=params["lanes"])
 
 
-def _rules(case: Case) -> dict[str, "Rule"]:
-    from tridiff.oracles.bounded import RULES
-    from tridiff.oracles.rules import SET
-
+def _rules(case: Case) -> dict[str, Rule]:
     mean, m2, weight = _OUTPUTS[str(case.params["form"])]
     return {mean: SET(RULES["welford_mean_bound"]), m2: SET(RULES["welford_m2_bound"]), weight: RULES["sum_bound"]}
 
@@ -132,10 +130,7 @@ def _references(case: Case, *, bounds: bool) -> tuple[Reference, ...]:
         lanes = ("lanes=lanes",) if form == "rows" else ()
         return (Reference(source="torch", function=f"tridiff.oracles.by_torch.bounds:welford_{form}",
                           arguments=arguments + lanes, outputs=_OUTPUTS[form]),)
-    sources: tuple[Literal["torch", "numpy"], ...] = ("torch", "numpy")
-    return tuple(Reference(source=source, function=f"tridiff.oracles.by_{source}.welford_answers:{form}",
-                           arguments=arguments,
-                           outputs=_OUTPUTS[form]) for source in sources)
+    return both(f"welford_answers:{form}", *arguments, outputs=_OUTPUTS[form])
 
 
 def _defined(case: Case) -> tuple[str, tuple[str, ...]] | None:
