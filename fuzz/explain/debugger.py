@@ -29,7 +29,8 @@ def debugged(launch: Callable[[], None], kernel: Any, source: Source, program: P
     sys.settrace(debugger.trace_dispatch)
     try:
         launch()
-    except pdb.bdb.BdbQuit:  # type: ignore[attr-defined]
-        return
+    except Exception:  # The interpreter wraps what leaves a kernel, also that somebody quit.
+        if not debugger.quitting:  # type: ignore[attr-defined]
+            raise
     finally:
         sys.settrace(None)

@@ -137,6 +137,7 @@ def test_the_debugger_stops_in_the_program_that_was_named() -> None:
     done = subprocess.run(command, input="n\nn\nn\np offsets.handle.data\np a.handle.data[:2]\nl .\nw\nq\n", text=True,
                           capture_output=True, timeout=120)
     assert "-> offsets = tl.program_id(0) * BLOCK" in done.stdout.splitlines()[2], done.stdout
+    assert (done.returncode, done.stderr) == (0, "")
     assert "array([ 8,  9, 10, 11]" in done.stdout and "array([8., 9.]" in done.stdout
     assert "->\t    b = tl.load(y + offsets, mask=mask)" in done.stdout
 
