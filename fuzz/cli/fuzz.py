@@ -247,6 +247,7 @@ def _json(summary: Summary, record: Path) -> dict[str, object]:
         "id": summary.id, **counts, "new_findings": len(summary.new_findings),
         "known_findings": len(summary.known_findings), "seconds": summary.seconds,
         "new_finding_ids": list(summary.new_findings), "proposed": summary.proposed,
+        "baseline": summary.options.baseline,
         "known_finding_keys": list(summary.known_findings),
         "stopped_failing": list(summary.stopped_failing), "not_checked_reasons": summary.not_checked_reasons,
         "left_out": {reason: list(names) for reason, names in summary.left_out.items()},

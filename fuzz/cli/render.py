@@ -58,6 +58,11 @@ def render_summary(summary: Summary, findings: list[CorpusEntry], record: Path) 
         _finding(out, entry, summary.proposed.get(entry.id, ""))
     if len(findings) > SHOWN:
         out.print(f"\nand {len(findings) - SHOWN} more: {' '.join(e.id for e in findings[SHOWN:])}")
+    if len(findings) > 1:
+        build = summary.options.baseline
+        out.print(f"told apart beside {build}, a build in which they may be right" if build else
+                  "told apart without a right build (--baseline), with which more of one cause are known as one",
+                  style="dim")
     if summary.known_findings:
         out.print(f"{len(summary.known_findings)} known findings came up again (suppressed)")
     verdicts = {0: ("nothing new", "green"), 1: ("new findings", "red"), 2: ("could not check", "red")}

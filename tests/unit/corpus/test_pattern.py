@@ -5,6 +5,9 @@ from pathlib import Path
 import pytest
 from msgspec.structs import replace
 
+from tests.support.campaigns import campaign_options
+from tridiff.fuzz.campaign.record import Counts, Summary
+from tridiff.fuzz.cli.render import render_summary
 from tridiff.fuzz.corpus.alike import contrary
 from tridiff.fuzz.corpus.classes import class_of, relation
 from tridiff.fuzz.corpus.pattern import _words, pattern_of, proposed
@@ -277,3 +280,13 @@ def test_an_operation_of_the_front_end_is_one_finding_in_every_target() -> None:
     old = departing(entry(), "a", "arith.addi > arith.subi")
     assert proposed([departing(other, "b", "arith.addi > arith.subi")], [old]) == {"b": "triton.negate/a"}
     assert proposed([departing(entry(), "c", "arith.ori > arith.andi")], [old]) == {}
+
+@pytest.mark.parametrize(("baseline", "said"), [("", "apart without a right build"), ("3.8.0", "apart beside 3.8.0")])
+def test_a_campaign_says_whether_a_right_build_told_its_findings_apart(
+        baseline: str, said: str, capsys: pytest.CaptureFixture[str]) -> None:
+    summary = Summary(id="x", options=campaign_options(baseline=baseline), environments=(), by_target=(),
+                      counts=Counts(executed=3))
+    render_summary(summary, [entry()], Path())
+    assert "told apart" not in capsys.readouterr().out, "of one finding nothing is told apart"
+    render_summary(summary, [entry(), entry()], Path())
+    assert said in capsys.readouterr().out
