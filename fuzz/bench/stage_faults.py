@@ -1,12 +1,13 @@
 """Does blame name the stage and the pass at which a fault was planted?
 
-    python -m tridiff.fuzz.bench.stage_faults --number 60 --json                  # TTIR and TTGIR, without a GPU
-    python -m tridiff.fuzz.bench.stage_faults --number 60 --backend cuda --json   # LLVM IR and PTX as well
+    python -m tridiff.fuzz.bench.stage_faults --number 60 --json                      # TTIR and TTGIR, without a GPU
+    python -m tridiff.fuzz.bench.stage_faults --number 60 --backend cuda --json       # LLVM IR and PTX as well
+    python -m tridiff.fuzz.bench.stage_faults --number 80 --backend compile:sm_90     # all of blame, without a GPU
 
 Faults are edits of text (`fuzz.blame.planted`) behind the front end, behind each pass that changes the IR of a case,
 and in the LLVM IR and the PTX that ptxas is given. A fault counts if the case fails with it and agrees without; it is
-then blamed as any finding, without being told where the fault is; without a GPU the values of the IR decide. LLVM IR
-and PTX are both results of stage `llvm`.
+then blamed as any finding, without being told where the fault is; `evaluated` has the values of the IR alone decide.
+LLVM IR and PTX are both results of stage `llvm`. Without a GPU their faults are text that is refused.
 """
 
 import argparse
@@ -55,6 +56,13 @@ LLVM_EDITS = ((r"= add (i\d+|<\d+ x i\d+>) ", r"= sub \1 "), (r"= fadd (\w+) ", 
 PTX_EDITS = ((r"\tadd\.s32 ", "\tsub.s32 "), (r"\tadd(\.rn)?\.f32 ", "\tsub.f32 "), (r"setp\.lt\.s32", "setp.le.s32"),
              (r"setp\.gt\.s32", "setp.ge.s32"))
 
+REFUSED = (("llir", r"= (add|mul|icmp slt) i32 ", r"= \1 i64 "), ("llir", r"= add (i\d+) ", r"= addd \1 "),
+           ("llir", r"call (\S+) @llvm\.", r"call \1 @lost."), ("llir", r"label %", "label %lost."),
+           ("ptx", r"\tadd\.s32 ", "\tadd.s33 "), ("ptx", r"\t\.reg \.b32 ", "\t.reg .b64 "),
+           ("ptx", r"setp\.lt\.s32", "setp.lt.t32"), ("ptx", "\tret;", "\tbra lost;"))
+"""Stage, pattern and replacement of LLVM IR and PTX that no tool takes: an operand of another type, an instruction, a
+function or a label that there is not."""
+
 TARGETS = ("triton.vector_add", "triton.floordiv", "triton.mod", "helpers.max2", "helpers.maximum", "helpers.prod",
            "helpers.min_with_index", "triton.negate", "helpers.remainder_integer")
 """Whose cases the faults are planted in: kernels with masks, divisions, reductions with one value and with two."""
@@ -81,7 +89,8 @@ class Planted(msgspec.Struct, frozen=True, kw_only=True):
 
     @property
     def right_step(self) -> bool:
-        return self.right_stage and self.step == self.said_step
+        """Text of a stage has no pass that could be named."""
+        return self.right_stage and (self.step == self.said_step or self.fault.startswith("stage "))
 
 
 def faults(texts: Mapping[str, str], *, device: bool) -> Iterator[Plant]:
@@ -105,9 +114,9 @@ def planted_at(fault: Plant) -> tuple[str, str]:
     return stage_of(fault.step)
 
 
-def evaluated(name: str, seed: int) -> Iterator[Planted | None]:
+def evaluated(name: str, seed: int, whole: float = 0.0) -> Iterator[Planted | None]:
     """Every fault of a target's first case that shows in the values of the IR, decided from these values alone; None
-    for each that does not show."""
+    for each that does not show. whole: seconds for all of blame instead, the start of its processes included."""
     for case in draw_cases(name, LIMITS, DRAWS, seed=seed):
         control = Evaluation(ARCH)
         values = control.values(case, "own", seconds=60)
@@ -118,6 +127,9 @@ def evaluated(name: str, seed: int) -> Iterator[Planted | None]:
             values = Evaluation(ARCH, **edits_of(fault.written)).values(case, "own", seconds=60)
             if not values or values[-1].outcome is None or values[-1].outcome.verdict is not Verdict.DISAGREE:
                 yield None
+                continue
+            if whole:
+                yield _blamed(name, case, f"evaluated:{ARCH}", fault, whole)
                 continue
             said = decided(Seen(subject="own", backend=f"evaluated:{ARCH}", values=values))
             yield _planted(name, fault, said.stage, said.step, said.confidence, time.monotonic() - began)
@@ -145,15 +157,29 @@ def on_device(name: str, backend: str, laboratory: Laboratory, seconds: float,
             if shown.outcome is None or shown.outcome.verdict is not Verdict.DISAGREE:
                 yield None
                 continue
-            began = time.monotonic()
             laboratory.renew(seconds)
-            try:
-                said = blame(case, "own", backend, plant=fault.written, laboratory=laboratory)
-            except TridiffError:
-                yield None
-                continue
-            yield _planted(name, fault, said.stage, said.step, said.confidence, time.monotonic() - began)
+            yield _blamed(name, case, backend, fault, seconds, laboratory)
         return
+
+
+def refused(wanted: str, seconds: float, seed: int) -> Iterator[Planted | None]:
+    """Faults of the LLVM IR or the PTX of the targets' first cases that show without a device, blamed as findings are;
+    None for each that does not show."""
+    for name, (stage, pattern, put) in itertools.product(TARGETS, REFUSED):
+        if stage == wanted:
+            fault, case = Plant(f"stage {stage}", pattern, put), draw_cases(name, LIMITS, 1, seed=seed)[0]
+            yield _blamed(name, case, f"compile:{ARCH}", fault, seconds)
+
+
+def _blamed(name: str, case: Case, backend: str, fault: Plant, seconds: float,
+            laboratory: Laboratory | None = None) -> Planted | None:
+    """As any finding; None where the case does not fail."""
+    began = time.monotonic()
+    try:
+        said = blame(case, "own", backend, plant=fault.written, seconds=seconds, laboratory=laboratory)
+    except TridiffError:
+        return None
+    return _planted(name, fault, said.stage, said.step, said.confidence, time.monotonic() - began)
 
 
 def _planted(name: str, fault: Plant, said_stage: str, said_step: str, confidence: str, seconds: float) -> Planted:
@@ -175,7 +201,7 @@ def main() -> None:
     """Plant, blame and print; the targets in turn, so that a small number has all of them."""
     parser = argparse.ArgumentParser(description=(__doc__ or "").partition("\n")[0])
     parser.add_argument("--number", type=int, default=60, help="faults that show")
-    parser.add_argument("--backend", default="evaluated", help="or cuda")
+    parser.add_argument("--backend", default="evaluated", help="cuda, or compile for all of blame")
     parser.add_argument("--seconds", type=float, default=120.0, help="longest blame")
     parser.add_argument("--time", type=float, default=1500.0, help="seconds of all faults")
     parser.add_argument("--seed", type=int, default=1)
@@ -185,7 +211,11 @@ def main() -> None:
     began, found = time.monotonic(), list[Planted]()
     with Laboratory(seconds=given.seconds) as laboratory:
         streams = [on_device(name, given.backend, laboratory, given.seconds, given.seed)
-                   if kind(given.backend) == "cuda" else evaluated(name, given.seed) for name in TARGETS]
+                   if kind(given.backend) == "cuda" else
+                   evaluated(name, given.seed, given.seconds if kind(given.backend) == "compile" else 0.0)
+                   for name in TARGETS]
+        if kind(given.backend) == "compile":
+            streams += [refused(stage, given.seconds, given.seed) for stage in ("llir", "ptx")]
         for one in filter(None, itertools.chain.from_iterable(itertools.zip_longest(*streams))):
             found.append(one)
             if given.keep is not None:

@@ -173,7 +173,9 @@ class _Search:
             return ""
         usual = self._laboratory.usual(self._trial("right cases", right=True, calls=True, plant="", backend=backend,
                                                    seconds=2 * RIGHT_SECONDS))
-        return departing(ours.calls, theirs.calls, usual)
+        another = self._laboratory.triton != baseline.triton
+        stack = [f"{one.file} {one.function}" for one in self._first.stack if another]
+        return departing(ours.calls, theirs.calls, usual, stack)
 
     def _behind(self, first: Result) -> Iterator[str]:
         """A sentence on who is behind the error with which the first trial ended, if that is known."""

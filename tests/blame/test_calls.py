@@ -48,6 +48,12 @@ def test_who_makes_another_thing_of_what_it_is_given_departs(wrong: list[Call], 
     assert departing(wrong, RIGHT, usual) == named
 
 
+def test_beside_another_release_only_who_is_on_the_stack_is_behind_an_error() -> None:
+    wrong = [call("promote", 1, 2), call("add", 1, 2)]
+    assert departing(wrong, RIGHT, (), ("language/core.py add",)) == "language/core.py add"
+    assert departing(wrong, RIGHT, (), ("language/core.py store",)) == ""
+
+
 EDITS: dict[str, tuple[type, str, str]] = {
     "floordiv": (TritonSemantic, "language/semantic.py",
                  "def floordiv(self, input, other):\n    return self.mod(input, other)"),

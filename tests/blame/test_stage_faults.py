@@ -2,7 +2,17 @@
 
 import pytest
 
-from tridiff.fuzz.bench.stage_faults import ARCH, DRAWS, LIMITS, Planted, evaluated, faults, figures, planted_at
+from tridiff.fuzz.bench.stage_faults import (
+    ARCH,
+    DRAWS,
+    LIMITS,
+    Planted,
+    evaluated,
+    faults,
+    figures,
+    planted_at,
+    refused,
+)
 from tridiff.fuzz.blame.planted import Plant, edits_of, plant
 from tridiff.fuzz.blame.points import Evaluation
 from tridiff.fuzz.known.draws import draw_cases
@@ -31,6 +41,16 @@ def test_a_fault_needs_a_place_in_the_text() -> None:
 def test_text_behind_the_lowering_is_llvms() -> None:
     assert planted_at(Plant("stage ptx", "a", "b")) == ("llvm", "")
     assert planted_at(Plant("make_ttgir add_coalesce", "a", "b")) == ("ttgir", "make_ttgir add_coalesce")
+
+
+def test_text_that_is_refused_is_blamed_on_what_wrote_it() -> None:
+    found = next(filter(None, refused("llir", 90.0, 1)))
+    assert (found.said_stage, found.confidence) == ("llvm", "seen") and found.right_step
+
+
+def test_all_of_blame_finds_a_fault_behind_a_pass_as_its_values_do() -> None:
+    of_passes = (one for one in evaluated("triton.floordiv", 1, 90.0) if one is not None and one.step)
+    assert next(of_passes).right_step
 
 
 def test_faults_of_a_division_are_found_where_they_were_planted() -> None:
