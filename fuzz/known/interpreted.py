@@ -1,5 +1,7 @@
 """Known issues of calls in Triton's interpreter, and of numbers and places that the front end passes on as they are."""
 
+from functools import partial
+
 from tridiff.fuzz.known.calls import changed, negative, of
 from tridiff.fuzz.known.contents import of_small_numbers, tamed
 from tridiff.fuzz.known.issue import KnownIssue
@@ -12,7 +14,6 @@ from tridiff.kernels.language.script import Script
 from tridiff.oracles.dtypes import FP8
 
 _WHERE = (("language.*", "own"), ("language.*", PLAIN))
-_INTERPRETER = ("interpreter",)
 _OF_TWO = ("tl.minimum", "tl.maximum", "tl.clamp", "fp8.fmin", "fp8.fmax", "tl.reduce", "tl.reduce.pair",
            "tl.reduce.three", "tl.associative_scan")
 """Rows in which extrema are taken of two elements at a time."""
@@ -50,10 +51,12 @@ def _sums_large_numbers(case: Case) -> bool:
             and call.stored[0] in ("i32", "u32") and _small(case) != case)
 
 
+_interpreter = partial(KnownIssue, stage="interpreter", truth="defect", where=_WHERE, backends=("interpreter",))
+
 ISSUES = (
-    KnownIssue(
-        name="interpreter-methods-of-math", stage="interpreter", truth="defect", backends=_INTERPRETER, where=_WHERE,
-        entries=("language.pointwise/attributeerror---nonetyp-931380ccea",), kinds=(), relative=_as_functions,
+    _interpreter(
+        name="interpreter-methods-of-math", entries=("language.pointwise/attributeerror---nonetyp-931380ccea",),
+        kinds=(), relative=_as_functions,
         match=lambda case: isinstance(case.program, Call) and case.program.row.startswith("tl.") and _method(
             case.program),
         errors=("AttributeError: 'NoneType' object has no attribute 'to_tensor'",),
@@ -64,40 +67,39 @@ ISSUES = (
         match=of("descriptor.gather", "descriptor.scatter", having=lambda call: call.option("dtype") == "i16"),
         errors=("*must be ranked tensor of N-bit signless integer values*",),
         title="gather and scatter of a descriptor by numbers of 16 bits do not compile"),
-    KnownIssue(
-        name="interpreter-sums-beyond-32-bits", stage="interpreter", truth="defect", backends=_INTERPRETER,
-        where=_WHERE, entries=("language.hints/overflowerror--python-in-d650692a47",
-                               "language.reductions/overflowerror--python-in-0f627024a4"),
-        match=_sums_large_numbers,
-        relative=_small, errors=("OverflowError: Python integer * out of bounds for *",), kinds=(),
+    _interpreter(
+        name="interpreter-sums-beyond-32-bits",
+        entries=("language.hints/overflowerror--python-in-d650692a47",
+                 "language.reductions/overflowerror--python-in-0f627024a4"),
+        match=_sums_large_numbers, relative=_small,
+        errors=("OverflowError: Python integer * out of bounds for *",), kinds=(),
         title="the interpreter raises where a sum leaves its type of 32 bits"),
-    KnownIssue(
-        name="interpreter-atomic-extrema-of-fp64", stage="interpreter", truth="defect", backends=_INTERPRETER,
-        where=_WHERE, entries=("language.memory/value-a9f317d703",),
+    _interpreter(
+        name="interpreter-atomic-extrema-of-fp64", entries=("language.memory/value-a9f317d703",),
         match=of("tl.atomic_min", "tl.atomic_max", having=lambda call: call.stored[0] == "fp64"),
         explains="tridiff.fuzz.known.predictions.atomics:bits_as_a_number",
         title="atomic extrema of fp64 give back the bits of the old number as a number in the interpreter"),
-    KnownIssue(
-        name="interpreter-without-scaled-products", stage="interpreter", truth="defect", backends=_INTERPRETER,
-        where=(("language.products", PLAIN),), entries=("language.products/attributeerror---str--ob-542eddc1e0",),
-        kinds=(), match=of("tl.dot_scaled"), errors=("AttributeError: 'str' object has no attribute 'value'",),
+    _interpreter(
+        name="interpreter-without-scaled-products", where=(("language.products", PLAIN),),
+        entries=("language.products/attributeerror---str--ob-542eddc1e0",), kinds=(), match=of("tl.dot_scaled"),
+        errors=("AttributeError: 'str' object has no attribute 'value'",),
         title="tl.dot_scaled raises in the interpreter"),
-    KnownIssue(
-        name="interpreter-pads-bits-with-zeros", stage="interpreter", truth="defect", backends=_INTERPRETER,
-        where=_WHERE, entries=("language.descriptors/nan-missing-c0f1978120",), kinds=("nan_missing",),
+    _interpreter(
+        name="interpreter-pads-bits-with-zeros", entries=("language.descriptors/nan-missing-c0f1978120",),
+        kinds=("nan_missing",),
         match=of("tl.make_tensor_descriptor", having=lambda call: call.option("padding", "") == "nan"
                  and call.stored[0] in ("bf16", *FP8)),
         explains="tridiff.fuzz.known.predictions.interpreted:padding_in_bits",
         title="in the interpreter descriptors of bf16 and 8-bit floats pad with 0 where NaN is asked for"),
-    KnownIssue(
-        name="interpreter-extrema-give-nan", stage="interpreter", truth="defect", backends=_INTERPRETER, where=_WHERE,
+    _interpreter(
+        name="interpreter-extrema-give-nan",
         entries=("language.pointwise/nan-unexpected-781663859b", "language.narrow/nan-unexpected-2cf12d2eea"),
         match=_holds_no_number, relative=of_small_numbers, kinds=("nan_unexpected",),
         title="the lesser of a number and NaN is NaN in the interpreter"),
-    KnownIssue(
-        # Along an axis that is counted from the end it meets another defect, and numbers are wrong beside NaNs.
-        name="interpreter-extrema-give-nan", stage="interpreter", truth="defect", backends=_INTERPRETER, where=_WHERE,
-        entries=(), match=lambda case: _holds_no_number(case) and negative(cases.call_of(case)),
-        relative=of_small_numbers, kinds=("value", "inf", "nan_missing", "zero_sign"),
+    # Along an axis that is counted from the end it meets another defect, and numbers are wrong beside NaNs.
+    _interpreter(
+        name="interpreter-extrema-give-nan", entries=(),
+        match=lambda case: _holds_no_number(case) and negative(cases.call_of(case)), relative=of_small_numbers,
+        kinds=("value", "inf", "nan_missing", "zero_sign"),
         title="the lesser of a number and NaN is NaN in the interpreter"),
 )

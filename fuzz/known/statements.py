@@ -1,6 +1,7 @@
 """Known issues of statements: what Triton's interpreter makes of them."""
 
 from collections.abc import Callable
+from functools import partial
 
 from msgspec.structs import replace
 
@@ -12,7 +13,7 @@ from tridiff.fuzz.known.bounds import (
 )
 from tridiff.fuzz.known.carried import loses_a_variable, with_values_of_their_own
 from tridiff.fuzz.known.contents import tamed
-from tridiff.fuzz.known.issue import WRONG, KnownIssue
+from tridiff.fuzz.known.issue import KnownIssue
 from tridiff.fuzz.records import Case
 from tridiff.fuzz.statements import records
 from tridiff.fuzz.statements.cases import every, nodes, rewritten, types_of_variables
@@ -365,17 +366,23 @@ def _converting(one: Node) -> Node:
 _NO_TENSOR = "TypeError: Expected * for attribute *"
 """What an aggregate says of a Python number for a field that is a tensor."""
 
+_front_end = partial(KnownIssue, stage="front-end", truth="defect", where=(("language.*", "own"),))
+_interpreter = partial(KnownIssue, stage="interpreter", truth="defect", where=(("language.*", "own"),),
+                       backends=("interpreter",))
+_TAKEN_FOR_A_TENSOR = ("AttributeError*", "ValueError*", _NO_TENSOR, "another_type", "another_shape")
+"""What is said of a Python number where a tensor is wanted."""
+
 ISSUES = (
     KnownIssue(
         name="flattened-loop-reads-the-inner-value", stage="ttgir", truth="defect", backends=("cuda",),
         title="what stands in front of the inner loop of a flattened one reads what the inner loop has made",
-        where=(("language.*", "own"),), entries=("language.statements/value-a31fac3621",),
-        match=having(_flattens), relative=_unflattened, kinds=WRONG),
+        where=(("language.*", "own"),), entries=("language.statements/value-a31fac3621",), match=having(_flattens),
+        relative=_unflattened),
     KnownIssue(
         name="stored-half-of-a-double-is-converted", stage="ptxas", truth="defect", backends=("cuda",),
         title="the lower half of a double's bits, as a parameter of a call, is the double as an integer",
-        where=(("language.*", "own"),), entries=("language.functions/value-e1a29528c6",),
-        match=having(_gives_bits), relative=_given_numbers, kinds=WRONG),
+        where=(("language.*", "own"),), entries=("language.functions/value-e1a29528c6",), match=having(_gives_bits),
+        relative=_given_numbers),
     KnownIssue(
         name="negated-16-bit-integer-not-cut", stage="ptxas", truth="defect", backends=("cuda",), kinds=("value",),
         title="-x of 16 bits is extended as a number of 32 bits, in programs of statements",
@@ -383,107 +390,89 @@ ISSUES = (
         entries=("language.statements/value-f0caa24195",),
         match=lambda case: having(_negates)(case) and _small_of_16_bits(case) != case, relative=_small_of_16_bits,
         explains="tridiff.fuzz.known.predictions.pointers:beside_the_lowest_of_16_bits"),
-    KnownIssue(
-        name="positional-only-parameters-are-dropped", stage="front-end", truth="defect",
+    _front_end(
+        name="positional-only-parameters-are-dropped",
         title="parameters before a `/` of a jit function do not exist when it is compiled",
-        where=(("language.*", "own"),), entries=("language.functions/a-is-not-defined-39fbd289b4",),
-        match=having(_is_unnamed), relative=_with_names,
+        entries=("language.functions/a-is-not-defined-39fbd289b4",), match=having(_is_unnamed), relative=_with_names,
         errors=("a is not defined*", "list index out of range*"), kinds=()),
-    KnownIssue(
-        name="interpreter-forgets-pending-annotations", stage="interpreter", truth="defect", backends=("interpreter",),
+    _interpreter(
+        name="interpreter-forgets-pending-annotations",
         title="in the interpreter a variable annotated as constexpr before it is assigned becomes a tensor",
-        where=(("language.*", "own"),),
-        entries=("language.statements/another-type-57f1fa3761",),
-        match=having(_is_pending), relative=_annotated_at_once,
-        errors=("AttributeError*", "ValueError*", "another_type", "another_shape"), kinds=WRONG),
-    KnownIssue(
-        name="pointer-minus-unsigned-offset", stage="front-end", truth="defect",
+        entries=("language.statements/another-type-57f1fa3761",), match=having(_is_pending),
+        relative=_annotated_at_once, errors=("AttributeError*", "ValueError*", "another_type", "another_shape")),
+    _front_end(
+        name="pointer-minus-unsigned-offset",
         title="an unsigned offset that is subtracted from a pointer is negated in its own type and moves it forward",
-        where=(("language.*", "own"),),
         entries=("language.pointers/out-of-bounds-757be6f29f", "language.pointers/value-2c80d38c1b"),
         match=having(_goes_back), relative=_by_wide_offsets,
-        errors=("out_of_bounds", "illegal_address", "wrong_address_space"), kinds=WRONG),
-    KnownIssue(
-        name="while-of-a-constant", stage="front-end", truth="defect",
+        errors=("out_of_bounds", "illegal_address", "wrong_address_space")),
+    _front_end(
+        name="while-of-a-constant",
         title="a condition that is known when a kernel is compiled ends the compiler with an error of its own",
-        where=(("language.*", "own"),), entries=("language.statements/constexpr--object-has-n-21d71fc307",),
-        match=having(_may_know_its_condition), relative=_with_tensors_for_conditions,
-        errors=("'constexpr' object has no attribute 'handle'*",), kinds=()),
-    KnownIssue(
-        name="unsigned-bounds-are-negative", stage="front-end", truth="defect", backends=("cuda",),
+        entries=("language.statements/constexpr--object-has-n-21d71fc307",), match=having(_may_know_its_condition),
+        relative=_with_tensors_for_conditions, errors=("'constexpr' object has no attribute 'handle'*",), kinds=()),
+    _front_end(
+        name="unsigned-bounds-are-negative", backends=("cuda",),
         title="loops count in signed numbers: u8 is extended with its sign, u32 and u64 are compared with one",
-        where=(("language.*", "own"),),
         entries=("language.statements/value-843ef4b6ee", "language.pointers/value-b087a21ae9",
-                 "language.statements/value-45b5e0e3b0"),
-        match=counts_otherwise, relative=counted_with_a_sign, kinds=WRONG),
-    KnownIssue(
-        name="copy-in-a-loop-not-carried", stage="front-end", truth="defect", backends=("cuda", "evaluated"),
+                 "language.statements/value-45b5e0e3b0"), match=counts_otherwise, relative=counted_with_a_sign),
+    _front_end(
+        name="copy-in-a-loop-not-carried", backends=("cuda", "evaluated"),
         title="a variable that takes the value of another one in a loop, which it equals before, keeps its first one",
-        where=(("language.*", "own"),), entries=("language.statements/value-d54c947035",),
-        match=loses_a_variable, instead=with_values_of_their_own, kinds=WRONG,
+        entries=("language.statements/value-d54c947035",), match=loses_a_variable, instead=with_values_of_their_own,
         explains="tridiff.fuzz.known.predictions.statements:lost_in_loops"),
-    KnownIssue(
-        name="aggregates-ask-heirs-last", stage="front-end", truth="defect",
+    _front_end(
+        name="aggregates-ask-heirs-last",
         title="an heir on the right with reflected operators of its own is not asked before its base on the left",
-        where=(("language.*", "own"),), entries=("language.functions/another-type-76a050c38b",),
-        match=having(_asks_an_heir), relative=_beside_a_tensor, kinds=WRONG,
+        entries=("language.functions/another-type-76a050c38b",), match=having(_asks_an_heir), relative=_beside_a_tensor,
         errors=("another_type", "another_shape", "Cannot bitcast*", "*object has no attribute*", "*type*")),
-    KnownIssue(
-        name="interpreter-aggregates-have-no-methods", stage="interpreter", truth="defect", backends=("interpreter",),
-        title="in the interpreter aggregates lack their jit methods", where=(("language.*", "own"),),
-        entries=("language.functions/attributeerror---both--o-6379ed8ce0",),
-        match=having(_has_method), relative=_with_field, errors=("AttributeError*", "TypeError*"), kinds=()),
-    KnownIssue(
-        name="interpreter-truth-values-are-pythons", stage="interpreter", truth="defect", backends=("interpreter",),
+    _interpreter(
+        name="interpreter-aggregates-have-no-methods", title="in the interpreter aggregates lack their jit methods",
+        entries=("language.functions/attributeerror---both--o-6379ed8ce0",), match=having(_has_method),
+        relative=_with_field, errors=("AttributeError*", "TypeError*"), kinds=()),
+    _interpreter(
+        name="interpreter-truth-values-are-pythons",
         title="in the interpreter `not`, `and` and `or` are Python's own: a bool, or one of the operands",
-        where=(("language.*", "own"),),
-        entries=("language.statements/attributeerror---bool--o-76512cba24",),
-        match=having(_is_word), relative=_with_operators,
-        errors=("AttributeError*", _NO_TENSOR, "BlockTruthValue", "another_type", "another_shape"), kinds=WRONG),
-    KnownIssue(
-        name="interpreter-loop-variables-are-numbers", stage="interpreter", truth="defect", backends=("interpreter",),
+        entries=("language.statements/attributeerror---bool--o-76512cba24",), match=having(_is_word),
+        relative=_with_operators,
+        errors=("AttributeError*", _NO_TENSOR, "BlockTruthValue", "another_type", "another_shape")),
+    _interpreter(
+        name="interpreter-loop-variables-are-numbers",
         title="in the interpreter the variable of a loop is a Python number, without a type, without methods",
-        where=(("language.*", "own"),),
         entries=("language.statements/attributeerror---int--ob-a655b212da",),
         match=lambda case: _uses_variables(case) or converts_bounds(case), relative=_with_bounds_and_variables,
         errors=("AttributeError*", "ValueError*", "OverflowError*", _NO_TENSOR, "BlockTruthValue", "another_type",
-                "another_shape"), kinds=WRONG),
-    KnownIssue(
-        name="interpreter-conditions-are-true", stage="interpreter", truth="defect", backends=("interpreter",),
+                "another_shape")),
+    _interpreter(
+        name="interpreter-conditions-are-true",
         title="in the interpreter `while tl.condition(...)` never ends: the object is true whatever it holds",
-        where=(("language.*", "own"),), entries=("language.statements/launch-6e7987d24d",),
-        match=having(_is_wrapped), relative=_unwrapped, errors=("launch",), kinds=()),
-    KnownIssue(
-        name="interpreter-choices-are-numbers", stage="interpreter", truth="defect", backends=("interpreter",),
+        entries=("language.statements/launch-6e7987d24d",), match=having(_is_wrapped), relative=_unwrapped,
+        errors=("launch",), kinds=()),
+    _interpreter(
+        name="interpreter-choices-are-numbers",
         title="in the interpreter `x if c else 5` gives the number itself, without a type, without methods",
-        where=(("language.*", "own"),), entries=("language.statements/attributeerror---int--ob-720ace84fa",),
-        match=having(_may_be_a_number), relative=_by_where,
-        errors=("AttributeError*", "ValueError*", _NO_TENSOR, "another_type", "another_shape"), kinds=WRONG),
-    KnownIssue(
-        name="interpreter-walrus-names-numbers", stage="interpreter", truth="defect", backends=("interpreter",),
+        entries=("language.statements/attributeerror---int--ob-720ace84fa",), match=having(_may_be_a_number),
+        relative=_by_where, errors=_TAKEN_FOR_A_TENSOR),
+    _interpreter(
+        name="interpreter-walrus-names-numbers",
         title="in the interpreter `(x := 5)` is the number itself, without a type, without methods",
-        where=(("language.*", "own"),), entries=("language.statements/attributeerror---int--ob-03cb7d9b12",),
-        match=having(_names_a_number), relative=_naming_a_tensor,
-        errors=("AttributeError*", "ValueError*", _NO_TENSOR, "another_type", "another_shape"), kinds=WRONG),
-    KnownIssue(
-        name="interpreter-unpacks-numbers", stage="interpreter", truth="defect", backends=("interpreter",),
+        entries=("language.statements/attributeerror---int--ob-03cb7d9b12",), match=having(_names_a_number),
+        relative=_naming_a_tensor, errors=_TAKEN_FOR_A_TENSOR),
+    _interpreter(
+        name="interpreter-unpacks-numbers",
         title="in the interpreter `a, b = 5, x` leaves a the number itself, without a type, without methods",
-        where=(("language.*", "own"),), entries=("language.statements/attributeerror---int--ob-d32d488478",),
-        match=having(_unpacks_a_number), relative=_unpacking_tensors,
-        errors=("AttributeError*", "ValueError*", _NO_TENSOR, "another_type", "another_shape"), kinds=WRONG),
-    KnownIssue(
-        name="interpreter-comparisons-of-floats-are-floats", stage="interpreter", truth="defect",
+        entries=("language.statements/attributeerror---int--ob-d32d488478",), match=having(_unpacks_a_number),
+        relative=_unpacking_tensors, errors=_TAKEN_FOR_A_TENSOR),
+    _interpreter(
+        name="interpreter-comparisons-of-floats-are-floats",
         title="in the interpreter a comparison of scalar floats becomes floats where it meets a block",
-        where=(("language.*", "own"),), backends=("interpreter",),
-        entries=("language.statements/typeerror--ufunc--bitwis-e6e021e7e8",),
-        match=having(_uses_a_comparison), relative=_by_choices, errors=("TypeError: ufunc 'bitwise_*",), kinds=()),
-    KnownIssue(
-        name="interpreter-min-and-max-are-pythons", stage="interpreter", truth="defect", backends=("interpreter",),
+        entries=("language.statements/typeerror--ufunc--bitwis-e6e021e7e8",), match=having(_uses_a_comparison),
+        relative=_by_choices, errors=("TypeError: ufunc 'bitwise_*",), kinds=()),
+    _interpreter(
+        name="interpreter-min-and-max-are-pythons",
         title="in the interpreter `min` and `max` are Python's own, which ask blocks for a truth value",
-        where=(("language.*", "own"),),
-        entries=("language.statements/blocktruthvalue-6b507995f3",),
-        match=having(_is_of_python),
-        relative=_with_functions_of_triton, errors=("BlockTruthValue", "AttributeError*", "ValueError*",
-                                                    "TypeError: Cannot use *", _NO_TENSOR,
-                                                    "another_type", "another_shape"), kinds=WRONG),
+        entries=("language.statements/blocktruthvalue-6b507995f3",), match=having(_is_of_python),
+        relative=_with_functions_of_triton,
+        errors=("BlockTruthValue", "AttributeError*", "ValueError*", "TypeError: Cannot use *", _NO_TENSOR,
+                "another_type", "another_shape")),
 )
