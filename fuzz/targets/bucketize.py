@@ -23,7 +23,7 @@ from tridiff.fuzz.strategies import (
     strided_layouts,
 )
 from tridiff.fuzz.target import Draw, Faults, Judge, Limits, Reference, Run, Shrink, Target, Vocabulary
-from tridiff.fuzz.targets.tiles import both, elementwise_blocks, mutants, operand, result, triton_type
+from tridiff.fuzz.targets.tiles import both, elementwise_blocks, mutants, operand, result, subjects, triton_type
 from tridiff.oracles.dtypes import FLOATS, INTEGERS
 from tridiff.oracles.dtypes import dtype as dtype_info
 from tridiff.oracles.rules import BIT
@@ -143,8 +143,7 @@ def _canonical(case: Case) -> Reference | None:
 TARGET = Target(
     name="helpers.bucketize_binary_search", family="helpers", contract="helpers.md §10", dtypes=DTYPES,
     summary="how many sorted boundaries are below each value",
-    subjects={"own": "tridiff.kernels.helpers.bucketize:bucketize_binary_search",
-              "inductor": "tridiff.kernels.drivers.upstream:bucketize_binary_search"},
+    subjects=subjects("bucketize", "bucketize_binary_search"),
     draw=Draw(cases=_cases, params=_params, valid=_valid),
     run=Run(launch=_launch),
     judge=Judge(

@@ -38,8 +38,7 @@ def bucketize_binary_search(
     each entry is in 0..SIZE even when the row is not sorted. A boundary whose address is outside
     0..UNDERLYING_NUMEL-1 is not read and counts as not below.
 
-    The argument order is that of torch 2.13. The order of torch 2.6 is the same with BLOCK_SHAPE appended:
-    see `bucketize_binary_search_with_block_shape`.
+    The argument order is that of torch 2.13.
     """
     tl.static_assert(
         (indexing_dtype == tl.int32) | (indexing_dtype == tl.int64), "indexing_dtype must be int32 or int64"
@@ -76,16 +75,3 @@ def bucketize_binary_search(
             high = tl.where(below, high, middle)
             remaining = remaining >> 1
     return low
-
-
-@triton.jit
-def bucketize_binary_search_with_block_shape(
-    values, boundaries_ptr, BOUNDARIES_SIZE, BOUNDARIES_UNDERLYING_NUMEL, BOUNDARIES_STRIDE, boundary_indices,
-    indexing_dtype: tl.constexpr, right: tl.constexpr, sorter_ptr, SORTER_STRIDE, sorter_indices,
-    BLOCK_SHAPE: tl.constexpr,
-):
-    """The 12-argument call of torch 2.6: BLOCK_SHAPE repeats the shape of values, which knows it already."""
-    return bucketize_binary_search(
-        values, boundaries_ptr, BOUNDARIES_SIZE, BOUNDARIES_UNDERLYING_NUMEL, BOUNDARIES_STRIDE, boundary_indices,
-        indexing_dtype, right, sorter_ptr, SORTER_STRIDE, sorter_indices,
-    )

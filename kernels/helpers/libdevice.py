@@ -1,55 +1,36 @@
 """libdevice and math under one name each, and numpy stand-ins for the interpreter (contract: helpers.md §14).
 
-`libdevice` and `math` are the modules of the installed Triton, wherever it keeps them; kernels write
-`libdevice.exp(x)`.
+`libdevice` and `math` are the modules of the installed Triton; kernels write `libdevice.exp(x)`.
 
 The interpreter has no libdevice: its functions are empty stubs that return None. The functions below have the
 names of libdevice's, take and return interpreter tensors, and follow the documented special cases of CUDA's.
 fp32 is computed in float64 and rounded once, which is correctly rounded but for rare double roundings; fp64
 is as accurate as numpy and scipy are. Nothing is flushed to zero (compiled code flushes fp32 subnormals
 unless `enable_reflect_ftz=False`). Other types are refused, as compiled code refuses them.
-`interpreter_libdevice()` plants them where kernels look.
+`tridiff.fuzz.interpreter.libdevice` plants them where kernels look.
 """
 
 import functools
 import importlib
-import inspect
 import re
-from collections.abc import Callable, Iterator
-from contextlib import ExitStack, contextmanager
+from collections.abc import Callable
 from math import erfc as erfc_of_c
-from types import ModuleType
 from typing import Any
-from unittest import mock
 
 import numpy as np
 import triton.language as tl
 from numpy.typing import NDArray
+from triton.language import math
+from triton.language.extra import libdevice
 
 from tridiff.kernels.pointwise.table import OPS
+
+__all__ = ["libdevice", "math"]
 
 Array = NDArray[Any]
 
 INT32_MIN, INT32_MAX = -(2**31), 2**31 - 1
 INT64_MIN, INT64_MAX = -(2**63), 2**63 - 1
-
-
-def _first_module(*names: str) -> ModuleType | None:
-    """The first of the modules that can be imported."""
-    for name in names:
-        try:
-            return importlib.import_module(name)
-        except ImportError:
-            continue
-    return None
-
-
-_LAYOUTS = tuple(f"triton.language.extra.{layout}libdevice" for layout in ("", "cuda.", "intel."))
-_found = _first_module(*_LAYOUTS)
-
-# Before Triton had separate modules, libdevice's functions were in tl.math and the plain ones in tl.
-libdevice: ModuleType = _found if _found is not None else tl.math
-math: ModuleType = tl.math if _found is not None else tl
 
 
 def _tensor_module() -> Any:
@@ -236,37 +217,3 @@ for _op in OPS.values():
     _call = re.fullmatch(r"np\.(\w+)\(\{0\}(?:, \{1\})?\)", _op.texts.numpy)
     if _call and _op.forms[-1].template.startswith(f"libdevice.{_op.name}("):
         globals().setdefault(_op.name, (_unary if _op.arity == 1 else _binary)(_op.name, getattr(np, _call[1])))
-
-STAND_INS: tuple[str, ...] = tuple(
-    name for name, value in dict(globals()).items() if getattr(value, "__qualname__", None) == name
-    and inspect.isfunction(value) and value.__code__.co_name == "stand_in"
-)
-
-
-@contextmanager
-def interpreter_libdevice(*modules: ModuleType) -> Iterator[None]:
-    """Plants the stand-ins into every libdevice module of the installed Triton, and takes them out again at
-    the end.
-
-    That reaches all kernels that look functions up at call time (`libdevice.exp`), whoever imported the
-    module. For modules that hold a libdevice of their own under that name (say
-    torch._inductor.runtime.triton_helpers with another module layout), pass them: their `libdevice` becomes
-    this module's for the time being.
-
-        with interpreter_libdevice():
-            kernel[grid](...)
-
-    Only for interpreted kernels: compiling under it would look for libdevice functions and find Python ones.
-    """
-    here = importlib.import_module(__name__)
-    with ExitStack() as stack:
-        for layout in (*_LAYOUTS, "triton.language.extra.hip.libdevice"):
-            module = _first_module(layout)
-            if module is None:
-                continue
-            for name in STAND_INS:
-                if hasattr(module, name):
-                    stack.enter_context(mock.patch.object(module, name, getattr(here, name)))
-        for module in modules:
-            stack.enter_context(mock.patch.object(module, "libdevice", libdevice))
-        yield

@@ -3,22 +3,18 @@
 import importlib
 from collections.abc import Callable
 from math import sqrt
-from types import ModuleType
 from typing import Any
 
 import mpmath
 import numpy as np
 import torch
-import triton
 import triton.language as tl
-from torch._inductor.runtime import triton_helpers as inductor
-from triton.language.extra import libdevice as stubs
 
 from tests.kernels.driver_runs import INF, NAN
 from tests.kernels.errors import error_of
 from tests.kernels.libdevice_functions import FUNCTIONS, RESULTS
+from tridiff.fuzz.interpreter.libdevice import stand_ins
 from tridiff.kernels.helpers import libdevice as shim
-from tridiff.kernels.helpers.libdevice import STAND_INS, interpreter_libdevice, libdevice, math
 
 
 def tensor(values: Any, dtype: Any = np.float32) -> Any:
@@ -173,7 +169,7 @@ def check_special_cases() -> None:
 
 
 def check_every_function_is_there_with_the_dtype_compiled_code_gives() -> None:
-    assert set(STAND_INS) == set(FUNCTIONS)
+    assert set(stand_ins()) == set(FUNCTIONS)
     for name, arity in FUNCTIONS.items():
         for dtype in (np.float32, np.float64):
             second = [tensor([1], np.int32)] if name == "ldexp" else [[0.5]]
@@ -189,59 +185,3 @@ def check_other_types_are_refused_by_name() -> None:
         assert "TypeError: libdevice.exp takes ('fp32',) or ('fp64',)" in message
         assert "cast the operands first" in message
     assert "TypeError: libdevice.pow takes" in error_of(lambda: shim.pow(tensor([1.0]), tensor([1.0], np.float64)))
-
-
-@triton.jit
-def mixed_kernel(x_ptr, out_ptr, N: tl.constexpr):
-    """A block, a loaded scalar, a literal and both names."""
-    lane = tl.arange(0, N)
-    x = tl.load(x_ptr + lane)
-    scalar = libdevice.exp(tl.load(x_ptr))
-    is_negative = libdevice.signbit(x) != 0
-    value = tl.where(is_negative, libdevice.hypot(x, 4.0), math.exp(x) * scalar)
-    tl.store(out_ptr + lane, libdevice.pow(value, 2.0))
-
-
-def run_mixed() -> torch.Tensor:
-    x, out = torch.tensor([0.5, -3, 1, -0.0]), torch.zeros(4)
-    mixed_kernel[(1,)](x, out, 4)
-    return out
-
-
-def check_kernels_use_them_while_planted_and_not_after() -> None:
-    before = dict(vars(stubs))
-    with interpreter_libdevice():
-        out = run_mixed()
-        assert all(vars(stubs)[name] is getattr(shim, name) for name in STAND_INS)
-    x = torch.tensor([0.5, -3, 1, -0.0], dtype=torch.float64)
-    expected = torch.where(x.signbit(), torch.hypot(x, torch.tensor(4.0)), x.exp() * x[0].exp()) ** 2
-    assert torch.allclose(out.double(), expected, rtol=1e-6, atol=0)
-    assert dict(vars(stubs)) == before
-    error_of(run_mixed)  # None where a tensor is expected: whatever that raises
-
-
-@triton.jit
-def inductor_frexp_kernel(x_ptr, mantissa_ptr, exponent_ptr, N: tl.constexpr):
-    lane = tl.arange(0, N)
-    mantissa, exponent = inductor.frexp(tl.load(x_ptr + lane))
-    tl.store(mantissa_ptr + lane, mantissa)
-    tl.store(exponent_ptr + lane, exponent)
-
-
-def check_inductors_helpers_use_them_too() -> None:
-    x = torch.tensor([0.0, 1.0, -0.75, 2.0**-149, 3e38, INF, -INF, NAN])
-    mantissa, exponent = torch.zeros(8), torch.zeros(8, dtype=torch.int32)
-    with interpreter_libdevice(inductor):
-        inductor_frexp_kernel[(1,)](x, mantissa, exponent, 8)
-    expected = torch.frexp(x)
-    assert torch.equal(exponent, expected.exponent)
-    assert torch.equal(mantissa.nan_to_num(7), expected.mantissa.nan_to_num(7))
-
-
-def check_a_module_with_another_libdevice_gets_this_one() -> None:
-    module = ModuleType("somebody_elses_helpers")
-    original = module.libdevice = ModuleType("an_older_layout")
-    with interpreter_libdevice(module):
-        assert module.libdevice is libdevice
-        assert module.libdevice.exp is shim.exp
-    assert module.libdevice is original

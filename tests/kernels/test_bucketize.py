@@ -9,7 +9,7 @@ import triton.language as tl
 from tests.kernels.driver_runs import compile_ahead
 from tests.kernels.errors import error_of
 from tridiff.kernels.drivers.bucketize import bucketize
-from tridiff.kernels.helpers.bucketize import bucketize_binary_search, bucketize_binary_search_with_block_shape
+from tridiff.kernels.helpers.bucketize import bucketize_binary_search
 from tridiff.kernels.helpers.mutants_bucketize import MUTANTS
 
 each = pytest.mark.parametrize
@@ -51,8 +51,3 @@ def test_other_index_types_are_refused() -> None:
 @each("name", sorted(MUTANTS["bucketize_binary_search"]))
 def test_mutants_compile(name: str) -> None:
     assert build("fp32", sorter="i64", HELPER=MUTANTS["bucketize_binary_search"][name])["ptx"]
-
-
-def test_the_argument_order_of_torch_2_6_is_the_same_with_a_block_shape_at_the_end() -> None:
-    old, new = bucketize_binary_search_with_block_shape.arg_names, bucketize_binary_search.arg_names
-    assert old == [*new, "BLOCK_SHAPE"]
