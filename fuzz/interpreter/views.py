@@ -1,7 +1,7 @@
-"""Questions to a trace: coverage, bounds, races, the history of one element, a table of all accesses.
+"""Questions to a trace: coverage, races, the history of one element.
 
-Contract: jit.md §4, "views built on the trace". Coverage, bounds and races across programs need only the light mode;
-element cards, hazards within a program and the table need `recording(..., events=True)`.
+Contract: jit.md §4, "views built on the trace". Coverage and races across programs need only the light mode; element
+cards and hazards within a program need `recording(..., events=True)`.
 """
 
 from collections.abc import Iterator
@@ -11,7 +11,7 @@ from typing import Any
 import numpy as np
 
 from tridiff.fuzz.errors import TridiffError
-from tridiff.fuzz.interpreter.faults import Location, OutOfBounds
+from tridiff.fuzz.interpreter.faults import Location
 from tridiff.fuzz.interpreter.narrow_floats import Array
 from tridiff.fuzz.interpreter.trace import Event, Program, Race, Trace, UndefinedUse
 
@@ -37,18 +37,6 @@ class Coverage:
     def exact(self) -> bool:
         """Whether exactly the expected elements were written, each once."""
         return not (self.never_written.size or self.written_more_than_once.size or self.unexpectedly_written.size)
-
-
-@dataclass(frozen=True)
-class Bounds:
-    """How many accesses were checked against the registered buffers, and the one that was refused, if any."""
-
-    accesses: int
-    refused: OutOfBounds | None
-
-    @property
-    def clean(self) -> bool:
-        return self.refused is None
 
 
 @dataclass(frozen=True)
@@ -108,17 +96,12 @@ class ElementAccess:
 
 @dataclass(frozen=True)
 class ElementCard:
-    """The history of one element: who wrote it, who read it, and what fed the last write.
-
-    fed_by: earlier loads of the writing program: those of the same lane where the load has as many lanes as the
-    write or one, else all active lanes (an upper bound: values are not followed through the arithmetic).
-    """
+    """The history of one element: who wrote it, and who read it."""
 
     buffer: str
     element: int
     writes: tuple[ElementAccess, ...]
     reads: tuple[ElementAccess, ...]
-    fed_by: tuple[ElementAccess, ...]
 
 
 def coverage(trace: Trace, buffer: str, *, expected: Any = None) -> Coverage:
@@ -137,11 +120,6 @@ def coverage(trace: Trace, buffer: str, *, expected: Any = None) -> Coverage:
         wanted = chosen if chosen.dtype == np.bool_ else np.isin(np.arange(elements), chosen)
     return Coverage(buffer, elements, np.flatnonzero(wanted & (writes == 0)),
                     np.flatnonzero(wanted & (writes > 1)), np.flatnonzero(~wanted & (writes > 0)))
-
-
-def bounds(trace: Trace) -> Bounds:
-    """The checks of addresses before each access."""
-    return Bounds(trace.accesses, trace.out_of_bounds)
 
 
 def undefined_uses(trace: Trace) -> UndefinedUses:
@@ -164,13 +142,7 @@ def element_card(trace: Trace, buffer: str, element: int) -> ElementCard:
     touching = [access for event in trace.events for access in _lanes_at(trace, event, index, element)]
     writes = tuple(access for access in touching if _writes(access.operation))
     reads = tuple(access for access in touching if not _writes(access.operation))
-    return ElementCard(buffer, element, writes, reads, tuple(_feeding(trace, writes[-1])) if writes else ())
-
-
-def table(trace: Trace) -> tuple[str, ...]:
-    """One line per access: sequence number, program, source line, operation, elements by lane (- where masked off)."""
-    _require_events(trace)
-    return tuple(_line(trace, event) for event in trace.events)
+    return ElementCard(buffer, element, writes, reads)
 
 
 def _require_events(trace: Trace) -> None:
@@ -182,40 +154,13 @@ def _writes(operation: str) -> bool:
     return not operation.endswith(READS)
 
 
-def _line(trace: Trace, event: Event) -> str:
-    line = event.location.line if event.location else "?"
-    head = f"{event.sequence} program {event.program} line {line} {event.operation}"
-    if event.operation == "barrier":
-        return head
-    used = sorted(set(event.buffer[event.mask].tolist()))
-    parts = []
-    for index in used or [-1]:
-        name = trace.buffers[index].name if index >= 0 else "nothing"
-        lanes = " ".join(str(element) if owner == index and index >= 0 else "-" for owner, element in zip(
-            event.buffer.ravel().tolist(), event.element.ravel().tolist(), strict=True))
-        parts.append(f"{name}[{lanes}]")
-    return f"{head} {' '.join(parts)}"
-
-
-def _lanes_at(trace: Trace, event: Event, index: int, element: int | None) -> Iterator[ElementAccess]:
-    """The accesses of an event in buffer `index`, at `element` or at any."""
+def _lanes_at(trace: Trace, event: Event, index: int, element: int) -> Iterator[ElementAccess]:
+    """The accesses of an event at `element` of buffer `index`."""
     owners, elements = event.buffer.ravel(), event.element.ravel()
-    hits = owners == index if element is None else (owners == index) & (elements == element)
-    for lane in np.flatnonzero(hits):
+    for lane in np.flatnonzero((owners == index) & (elements == element)):
         yield ElementAccess(
             event.sequence, event.program, int(lane), event.location, event.operation, trace.buffers[index].name,
             int(elements[lane]), int(event.before.ravel()[lane]), int(event.after.ravel()[lane]))
-
-
-def _feeding(trace: Trace, write: ElementAccess) -> Iterator[ElementAccess]:
-    lanes = trace.events[write.sequence].mask.size
-    for event in trace.events[: write.sequence]:
-        if event.program != write.program or _writes(event.operation) or event.operation == "barrier":
-            continue
-        for index in sorted(set(event.buffer[event.mask].tolist())):
-            for access in _lanes_at(trace, event, index, None):
-                if event.mask.size != lanes or access.lane == write.lane:
-                    yield access
 
 
 def _hazards(trace: Trace) -> Iterator[Hazard]:
