@@ -16,7 +16,7 @@ RULES: dict[str, Rule] = {
         ("two_pass_variance_bound", "variance (two-pass)"),
         ("softmax_bound", "softmax: exp at the shifted argument + sum bound"),
         ("approximation_bound", "approximate instructions: published absolute errors and ulps"),
-        ("lgamma_bound", "and §3, lgamma near its roots"), ("logsumexp_bound", "log-sum-exp"),
+        ("lgamma_bound", "and §3, lgamma near its roots"),
     )
 }
 

@@ -251,21 +251,6 @@ def softmax_bound(x: torch.Tensor, dim: int = -1, *, acc: str = "fp32") -> torch
     return torch.where(finite, bound, 0.0)
 
 
-def logsumexp_bound(x: torch.Tensor, dim: int = -1, *, acc: str = "fp32") -> torch.Tensor:
-    """Absolute bound on log-sum-exp along `dim` (removed): error of the sum, of log, and of adding the
-    maximum back.
-    """
-    wide = to_float64(x)
-    finite = torch.isfinite(wide).all(dim)
-    largest = wide.amax(dim, keepdim=True)
-    shifted = wide - largest
-    weights = torch.softmax(wide, dim)
-    inner = (weights * _exp_error(shifted, acc)).sum(dim) + x.shape[dim] * eps(acc)
-    result = torch.logsumexp(wide, dim)
-    outer = eps(acc) * (2 + (result - largest.squeeze(dim)).abs() + result.abs())
-    return torch.where(finite, 2 * (inner + outer), 0.0)
-
-
 def slope_bound(x: torch.Tensor, op: str, name: str) -> torch.Tensor:
     """Allowed errors of exp and sigmoid in the type `name`: ulps of the result that grow with |x|
     (`tridiff.oracles.pointwise`); 0 where x is no number."""

@@ -342,19 +342,13 @@ def test_products_with_numbers_that_tf32_has_no_room_for_are_open_and_their_neig
         assert tol.dot_bound(a, columns, precision="ieee").isfinite().all()
 
 
-def test_softmax_and_logsumexp_bounds() -> None:
+def test_softmax_bound() -> None:
     x = torch.from_numpy(np.random.default_rng(17).normal(0, 10, (16, 128)).astype(np.float32))
     expected, bound = torch.softmax(x.double(), -1), tol.softmax_bound(x)
     fits = judge(expected, "softmax_bound", bound)
     assert fits(torch.softmax(x, -1))
     assert not fits(torch.softmax(x, -1) * (1 + 1e-3))
     assert not fits(torch.softmax(x.bfloat16(), -1).float())
-    total, limit = torch.logsumexp(x.double(), -1), tol.logsumexp_bound(x)
-    assert passes(torch.logsumexp(x, -1), total, "logsumexp_bound", limit)
-    assert not passes(torch.logsumexp(x[:, 1:], -1)[:1] + 1e-3, total[:1], "logsumexp_bound", limit[:1])
-    overflowed = torch.log(torch.exp(x * 100).sum(-1))
-    assert not passes(
-        overflowed, torch.logsumexp((x * 100).double(), -1), "logsumexp_bound", tol.logsumexp_bound(x * 100))
 
 
 def test_bounds_have_the_values_that_the_policy_states() -> None:
@@ -379,7 +373,6 @@ def test_bounds_have_the_values_that_the_policy_states() -> None:
         (tol.welford_m2_bound(pair, zeros, ones, m2, depth=1), c * math.sqrt(2 * (2 + 2 * 9)) + c * c * 20),
         (tol.two_pass_variance_bound(pair, mean, m2 / 2), 2 * eps * 1 + (2 * u) ** 2 * 5),
         (tol.softmax_bound(even)[0], 2 * 0.5 * (7 + 7 + 4 + 4) * u + 2.0**-126),
-        (tol.logsumexp_bound(even), 2 * ((7 + 4) * u + eps * (2 + 2 * math.log(2)))),
         (
             tol.softmax_bound(tensor([0.0, -2.0]))[1],
             2 * (w := 1 / (1 + math.e**2)) * u * ((9.46 + 2) + (7 * (1 - w) + 11.46 * w) + 8) + 2.0**-126)]
