@@ -5,6 +5,7 @@ import torch
 from msgspec.structs import replace
 
 from tests.known.test_issues import entry
+from tests.support.cases import calling
 from tridiff.fuzz.known.atomics import ISSUES
 from tridiff.fuzz.known.rehearse import Rehearsal, rehearse
 from tridiff.fuzz.language import cases
@@ -23,10 +24,7 @@ def _case(row: str, name: str, operands: int = 2, layout: int = 4, extent: int =
     call = Call(row=row, operands=given, options={"layout": layout, "way": "function"}, stored=(name, name))
     contents = {f"x{k}": Content(base=Small(seed=k + 1, low=1, high=9) if k < 2 else Bits(seed=3))
                 for k in range(operands)}
-    case = Case(target="language.gluon", sizes=cases.sizes_of(call, 64), program=call,
-                arrays=cases.arrays_of(call, contents, {}))
-    assert find(case.target).draw.valid(case)
-    return case
+    return calling(call, contents, programs=64)
 
 
 def _twice(rehearsal: Rehearsal, add: bool = True) -> dict[str, torch.Tensor]:

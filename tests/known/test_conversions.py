@@ -8,10 +8,11 @@ import torch
 from msgspec.structs import replace
 
 from tests.known.test_issues import entry
+from tests.support.cases import calling
 from tridiff.fuzz.known import issues_of
 from tridiff.fuzz.known.rehearse import rehearse
 from tridiff.fuzz.language import cases
-from tridiff.fuzz.records import Case, Content, Explicit, Verdict
+from tridiff.fuzz.records import Case, Verdict
 from tridiff.kernels.language.call import Call, Operand
 
 NAME = "pairs-of-bytes-not-cut"
@@ -21,11 +22,7 @@ def stored(*values: str, row: str = "tl.cast", of: str = "fp32", shape: tuple[in
     """One program that converts some numbers to u8."""
     options: dict[str, bool | int | str] = {"way": "to"} if row.endswith("cast") else {}
     call = Call(row=row, operands=(Operand(dtype=of, shape=shape or (len(values),)),), stored=("u8",), options=options)
-    target = "language.conversions"
-    if row.startswith("gl."):
-        call, target = replace(call, options=options | {"layout": 4}), "language.gluon"
-    return Case(target=target, sizes=cases.sizes_of(call, 1), program=call,
-                arrays=cases.arrays_of(call, {"x0": Content(base=Explicit(values=values))}))
+    return calling(replace(call, options=options | {"layout": 4}) if row.startswith("gl.") else call, {"x0": values})
 
 
 def taken(case: Case, *results: int) -> tuple[str, ...]:

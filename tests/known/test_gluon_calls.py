@@ -5,6 +5,7 @@ import torch
 from msgspec.structs import replace
 
 from tests.known.test_issues import entry
+from tests.support.cases import calling
 from tridiff.fuzz.known.gluon_calls import ISSUES
 from tridiff.fuzz.known.rehearse import rehearse
 from tridiff.fuzz.language import cases
@@ -18,10 +19,7 @@ CARRY, TWICE, WHOLE, APART = ISSUES
 def _case(row: str, *operands: Operand, stored: str, warps: int = 1, **options: int | str) -> Case:
     call = Call(row=row, operands=operands, options=dict(options), stored=(stored,))
     contents = {f"x{k}": Content(base=Small(seed=k + 1, low=-9, high=9)) for k in range(len(operands))}
-    case = Case(target="language.gluon", sizes=cases.sizes_of(call, 2), program=call,
-                options=LaunchOptions(num_warps=warps), arrays=cases.arrays_of(call, contents, {}))
-    assert find(case.target).draw.valid(case)
-    return case
+    return calling(call, contents, programs=2, options=LaunchOptions(num_warps=warps))
 
 
 def _dot(m: int, n: int, k: int, warps: int = 1, layout: int = 0) -> Case:

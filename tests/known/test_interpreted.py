@@ -4,6 +4,7 @@ import torch
 from msgspec.structs import replace
 
 from tests.known.test_issues import entry
+from tests.support.cases import calling
 from tridiff.fuzz.known import Attribution, KnownIssue
 from tridiff.fuzz.known.calls import changed
 from tridiff.fuzz.known.graphs import ISSUES as GRAPHS
@@ -64,9 +65,7 @@ def test_zeros_for_a_padding_of_nan_are_known_and_zeros_for_what_a_tensor_holds_
 def test_a_scan_of_nans_along_an_axis_from_the_end_is_two_defects_and_of_numbers_one() -> None:
     call = Call(row="tl.associative_scan", operands=(Operand(kind="block", dtype="fp32", shape=(2, 4, 2)),),
                 options={"axis": -3, "function": "_larger"}, stored=("fp32",))
-    nans, numbers = (Case(
-        target="language.scans", sizes=cases.sizes_of(call, 1), program=call,
-        arrays=cases.arrays_of(call, {"x0": Content(base=base)})) for base in (
+    nans, numbers = (calling(call, {"x0": Content(base=base)}) for base in (
             Constant(value="nan"), Small(low=-4, high=4)))
     failure = Outcome(case_digest=nans.digest, target=nans.target, subject="own", backend="interpreter",
                       verdict=Verdict.DISAGREE, signature=Signature(
@@ -133,8 +132,7 @@ def test_the_upper_limit_that_a_clamp_gives_for_a_signalling_nan_is_known_and_fo
     limits = tuple(Operand(kind="number", dtype="fp32", number=one) for one in ("0.0", "1.0"))
     call = Call(row="tl.clamp", operands=(Operand(dtype="fp64", shape=(2,)), *limits), stored=("fp64",))
     for values, known in ((("-nan:0x1", "0.5"), ("interpreter-minds-signalling-nans",)), (("nan", "0.5"), ())):
-        rehearsal = rehearse(Case(target="language.pointwise", sizes=cases.sizes_of(call, 1), program=call,
-                                  arrays=cases.arrays_of(call, {"x0": Content(base=Explicit(values=values))}, {})))
+        rehearsal = rehearse(calling(call, {"x0": values}))
         assert rehearsal.outputs()["out0"].tolist() == [[0.0, 0.5]]
         wrong = {"out0": torch.tensor([[1.0, 0.5]], dtype=torch.float64)}
         assert rehearsal.judged(wrong, subject="own")[1] == known

@@ -4,24 +4,23 @@ import numpy as np
 import pytest
 import torch
 
+from tests.support.cases import calling
 from tridiff.fuzz.known.rehearse import rehearse
-from tridiff.fuzz.language import cases
-from tridiff.fuzz.records import Case, Content, Explicit
+from tridiff.fuzz.records import Case
 from tridiff.kernels.language.call import Call, Operand
 
 
-def case_of(row: str, topic: str, values: tuple[str, ...]) -> Case:
+def case_of(row: str, values: tuple[str, ...]) -> Case:
     call = Call(row=row, operands=(Operand(dtype="fp32", shape=(2,)),), stored=("fp32",),
                 options={"way": "function"} | ({"axis": 0} if row == "tl.sum" else {}))
-    return Case(target=f"language.{topic}", sizes=cases.sizes_of(call, len(values) // 2), program=call,
-                arrays=cases.arrays_of(call, {"x0": Content(base=Explicit(values=values))}))
+    return calling(call, {"x0": values}, programs=len(values) // 2)
 
 
 @pytest.mark.parametrize("sums, names", [
     ((0.0, 0.0), ("interpreter-sums-from-zero",)),  # of the negative zeros, and of a mixed line, which is right
     ((-0.0, -0.0), ()), ((0.0, 1.0), ()), ((1.0, 0.0), ())])
 def test_only_sums_of_negative_zeros_may_lack_their_sign(sums: tuple[float, float], names: tuple[str, ...]) -> None:
-    case = case_of("tl.sum", "reductions", ("-0.0", "-0.0", "0.0", "-0.0"))
+    case = case_of("tl.sum", ("-0.0", "-0.0", "0.0", "-0.0"))
     judged, found = rehearse(case).judged({"out0": torch.tensor(sums)}, subject="own")
     assert judged.verdict.failed and found == names
 
@@ -34,6 +33,6 @@ def test_only_the_logarithms_of_numpy_are_known(away: int, known: bool) -> None:
         logarithms[1] = np.nextafter(logarithms[1], np.float32(1))
     if not away and logarithms[0] == np.float32(np.log(np.float64(values[0]))):
         pytest.skip("numpy's logarithm is right here: it takes other instructions on this processor")
-    case = case_of("tl.log.log_tl", "pointwise", tuple(map(repr, values.tolist())))
+    case = case_of("tl.log.log_tl", tuple(map(repr, values.tolist())))
     judged, found = rehearse(case).judged({"out0": torch.from_numpy(logarithms).reshape(1, 2)}, subject="own")
     assert judged.verdict.failed and found == (("interpreter-logarithms-of-numpy",) if known else ())

@@ -4,6 +4,7 @@ import numpy as np
 from msgspec.structs import replace
 
 from tests.known.test_issues import entry
+from tests.support.cases import calling
 from tridiff.fuzz.known import Attribution, KnownIssue
 from tridiff.fuzz.known.language import ISSUES
 from tridiff.fuzz.known.products import ISSUES as PRODUCTS
@@ -25,8 +26,7 @@ def test_an_operand_that_was_a_number_has_contents_in_the_relative() -> None:
     memory = Operand(kind="block", dtype="i32", shape=(8,))
     call = Call(row="gl.atomic_add", operands=(memory, Operand(kind="number", dtype="i32", number="3")),
                 options={"layout": 0}, stored=("i32", "i32"))
-    case = Case(target="language.gluon", sizes=cases.sizes_of(call, 1), program=call,
-                arrays=cases.arrays_of(call, {"x0": Content(base=Mixture())}, {}))
+    case = calling(call, {"x0": Content(base=Mixture())})
     assert find(case.target).draw.valid(case) and known.match(case) and known.relative is not None
     relative = known.relative(case)
     assert relative is not None and find(case.target).draw.valid(relative)
@@ -170,8 +170,7 @@ def test_a_control_of_sorting_is_judged_because_it_holds_no_nan_in_narrow_types_
     known = next(one for one in ISSUES if one.name == "tensor-sort-does-nothing")
     for name in ("bf16", "fp32"):
         call = Call(row="tensor.sort", operands=(Operand(kind="block", dtype=name, shape=(4, 8)),), stored=(name,))
-        case = Case(target="language.ordering", sizes=cases.sizes_of(call, 2), program=call,
-                    arrays=cases.arrays_of(call, {"x0": Content(base=Small(), overrides=(Put(value="nan"),))}, {}))
+        case = calling(call, {"x0": Content(base=Small(), overrides=(Put(value="nan"),))}, programs=2)
         assert known.match(case) and known.relative is not None
         relative = known.relative(case)
         assert relative is not None and relative.array("x0").content == Content(base=Small(low=-4, high=4))
@@ -181,8 +180,7 @@ def test_a_control_of_sorting_is_judged_because_it_holds_no_nan_in_narrow_types_
 def _flip(name: str, *shape: int, **options: int) -> Case:
     call = Call(row="tl.flip", operands=(Operand(kind="block", dtype=name, shape=shape),), options=dict(options),
                 stored=(name,))
-    return Case(target="language.movement", sizes=cases.sizes_of(call, 1), program=call,
-                arrays=cases.arrays_of(call, {"x0": Content(base=Mixture())}, {}))
+    return calling(call, {"x0": Content(base=Mixture())})
 
 
 def test_the_two_defects_of_flips_are_told_by_their_errors_and_their_relatives_have_an_axis_and_two_elements() -> None:
@@ -234,8 +232,7 @@ def _scaled(**options: bool | str) -> Case:
         if options.get(f"{side}_scale"):
             operands.append(Operand(kind="block", dtype="u8", shape=(32, 2)))
     call = Call(row="tl.dot_scaled", operands=tuple(operands), options=dict(options), stored=("fp32",))
-    return Case(target="language.products", sizes=cases.sizes_of(call, 1), program=call,
-                arrays=cases.arrays_of(call, {f"x{number}": Content() for number in range(len(operands))}, {}))
+    return calling(call, {f"x{number}": Content() for number in range(len(operands))})
 
 
 def test_fp4_packed_along_m_or_n_is_known_and_its_control_is_packed_along_k() -> None:
@@ -265,8 +262,7 @@ def test_a_float_passed_beside_fp64_is_known_where_its_rounding_to_fp32_shows_an
     def case(name: str, number: str, kind: OperandKind = "argument") -> Case:
         call = Call(row="tl.sub", operands=(Operand(kind="block", dtype=name, shape=(1,)),
                                             Operand(kind=kind, dtype="fp32", number=number)), stored=("fp64",))
-        return Case(target="language.pointwise", sizes=cases.sizes_of(call, 1), program=call,
-                    arrays=cases.arrays_of(call, {"x0": Content(base=Explicit(values=("0.0",)))}, {}))
+        return calling(call, {"x0": ("0.0",)})
 
     found = case("fp64", "1.0e-10")
     assert find(found.target).draw.valid(found) and known.match(found) and known.relative is not None

@@ -8,12 +8,12 @@ from msgspec.structs import replace
 from tests.known.outcomes import compiled
 from tests.known.test_compiled_operations import of_operation
 from tests.known.test_issues import entry
+from tests.support.cases import calling
 from tests.unit.graphs.graphs import R, X, load, matrix, op, store, vector
 from tests.unit.language.test_flushing import called
 from tridiff.fuzz.known import Attribution, all_issues, issues_of
 from tridiff.fuzz.known.rehearse import rehearse
-from tridiff.fuzz.language import cases
-from tridiff.fuzz.records import Case, Content, Explicit, Outcome, Signature, Verdict
+from tridiff.fuzz.records import Case, Outcome, Signature, Verdict
 from tridiff.kernels.codegen.graph import Graph, Reduce
 from tridiff.kernels.language.call import Call, Operand
 from tridiff.oracles.dtypes import torch_dtype
@@ -28,10 +28,7 @@ def lines(row: str, *operands: tuple[str, ...], to: str = "fp32", of: tuple[str,
     types = of or ("fp32",) * len(operands)
     call = Call(row=row, operands=tuple(Operand(dtype=one, shape=(len(values),))
                                         for one, values in zip(types, operands, strict=True)), stored=(to,))
-    given = {f"x{number}": Content(base=Explicit(values=values)) for number, values in enumerate(operands)}
-    topic = "operators" if row.startswith("operator") else "special" if row.count(".") < 2 else "pointwise"
-    return Case(target=f"language.{topic}", sizes=cases.sizes_of(call, 1), program=call,
-                arrays=cases.arrays_of(call, given))
+    return calling(call, {f"x{number}": values for number, values in enumerate(operands)})
 
 
 def taken(case: Case, *results: float) -> tuple[str, ...]:
@@ -86,9 +83,7 @@ def test_the_rest_of_a_rounded_quotient_is_known_and_another_rest_is_not(
 def test_remainders_of_broadcast_blocks_are_predicted_one_by_one() -> None:
     call = Call(row="operator.mod", operands=(Operand(dtype="fp32", shape=(2, 1)), Operand(dtype="fp32", shape=(2,))),
                 stored=("fp32",))
-    case = Case(target="language.operators", sizes=cases.sizes_of(call, 1), program=call, arrays=cases.arrays_of(call, {
-        "x0": Content(base=Explicit(values=("2.9999998", "5.0"))),
-        "x1": Content(base=Explicit(values=("0.99999994", "3.0")))}))
+    case = calling(call, {"x0": ("2.9999998", "5.0"), "x1": ("0.99999994", "3.0")})
     right = rehearse(case).outputs()["out0"]
     assert right.tolist()[0][1:] == [2.9999997615814209, 0.0 + right[0, 2].item(), 2.0]
     wrong = right.clone()
@@ -111,7 +106,7 @@ def test_a_power_that_is_wrong_without_contraction_as_well_is_new() -> None:
 
 
 def test_calls_of_fp64_and_of_the_interpreter_are_none_of_it() -> None:
-    case = called("pointwise", "libdevice.cbrt.cbrt", "1e-310", to="fp64", of=("fp64",))
+    case = called("libdevice.cbrt.cbrt", "1e-310", to="fp64", of=("fp64",))
     assert HALF_FLUSHED not in {one.name for one in issues_of(case, "own")}
     found = [one for one in all_issues() if one.explains.startswith("tridiff.fuzz.known.predictions.library:")]
     assert len(found) == 6 and not any(one.shows_on("interpreter") for one in found)
@@ -121,8 +116,7 @@ def test_twice_a_count_of_repeated_registers_is_known_and_any_other_count_is_not
     def counted(layout: int) -> Case:
         call = Call(row="gl.histogram", operands=(Operand(dtype="i32", shape=(1,)),), stored=("i32",),
                     options={"bins": 2, "layout": layout})
-        return Case(target="language.gluon", sizes=cases.sizes_of(call, 1), program=call, arrays=cases.arrays_of(
-            call, {"x0": Content(base=Explicit(values=("1",)))}))
+        return calling(call, {"x0": ("1",)})
 
     assert taken(counted(5), 0, 2) == ("histogram-counts-repeated-registers",)
     assert taken(counted(5), 0, 4) == taken(counted(5), 2, 0) == taken(counted(5), 1, 2) == ()

@@ -5,11 +5,12 @@ import pytest
 import torch
 from msgspec.structs import replace
 
+from tests.support.cases import calling
 from tridiff.fuzz.known import Attribution
 from tridiff.fuzz.known.numbers import ISSUES
 from tridiff.fuzz.known.rehearse import rehearse
 from tridiff.fuzz.language import cases
-from tridiff.fuzz.records import Case, Content, Explicit, Outcome, Signature, Verdict
+from tridiff.fuzz.records import Case, Outcome, Signature, Verdict
 from tridiff.fuzz.registry import find
 from tridiff.kernels.language.call import Call, Operand
 
@@ -21,12 +22,7 @@ def _case(row: str, name: str, number: str, values: tuple[str, ...], first: bool
     beside = Operand(kind="constexpr", dtype="fp32", number=number)
     call = Call(row=row, operands=(beside, block) if first else (block, beside),
                 stored=("i1" if "operator" in row else name,))
-    contents = {f"x{int(first)}": Content(base=Explicit(values=values))}
-    case = Case(target="language.gluon" if row.startswith("gl.") else
-                "language.operators" if "operator" in row else "language.pointwise", sizes=cases.sizes_of(call, 1),
-                program=call, arrays=cases.arrays_of(call, contents, {}))
-    assert find(case.target).draw.valid(case)
-    return case
+    return calling(call, {f"x{int(first)}": values})
 
 
 @pytest.mark.parametrize("first", [False, True])
@@ -92,10 +88,7 @@ def test_what_fills_a_load_or_changes_memory_is_the_number_in_fp32_and_another_o
     atomic = "atomic" in row
     call = Call(row=row, operands=(block, beside, mask) if atomic else (block, mask, beside),
                 stored=("fp64",) * (1 + atomic), options={"lanes": lanes} if lanes else {})
-    contents = {"x0": Content(base=Explicit(values=("1.5", "2.5"))),
-                f"x{1 + atomic}": Content(base=Explicit(values=("1", "1") if atomic else ("1", "0")))}
-    case = Case(target="language.memory", sizes=cases.sizes_of(call, 1), program=call,
-                arrays=cases.arrays_of(call, contents, {}))
+    case = calling(call, {"x0": ("1.5", "2.5"), f"x{1 + atomic}": ("1", "1") if atomic else ("1", "0")})
     assert find(case.target).draw.valid(case) and FILLING.match(case) and not KNOWN.match(case)
     rehearsal = rehearse(case)
     name = f"out{int(atomic)}"
@@ -118,8 +111,7 @@ def _added(number: str, name: str = "fp64") -> Case:
     call = Call(row="tl.atomic_add", operands=(Operand(kind="block", dtype=name, shape=(1,)),
                                                Operand(kind="number", dtype="fp32", number=number)),
                 options={"way": "function"}, stored=(name, name))
-    return Case(target="language.memory", sizes=cases.sizes_of(call, 1), program=call,
-                arrays=cases.arrays_of(call, {"x0": Content(base=Explicit(values=("0.0",)))}, {}))
+    return calling(call, {"x0": ("0.0",)})
 
 
 def test_only_numbers_that_fp32_cannot_hold_are_rounded_on_their_way_to_memory() -> None:

@@ -6,12 +6,12 @@ from msgspec.structs import replace
 
 from tests.known.recorded import rehearsed
 from tests.known.test_issues import entry
+from tests.support.cases import calling
 from tridiff.fuzz.known import Attribution
 from tridiff.fuzz.known.pointers import ISSUES
 from tridiff.fuzz.known.rehearse import rehearse
-from tridiff.fuzz.language import cases
 from tridiff.fuzz.language.cases import call_of
-from tridiff.fuzz.records import Case, Constant, Content, Explicit, Iota, Outcome, Signature, Small, Verdict
+from tridiff.fuzz.records import Case, Constant, Content, Iota, Outcome, Signature, Small, Verdict
 from tridiff.kernels.language.call import Call, Operand
 
 
@@ -51,10 +51,8 @@ def test_what_is_stored_side_by_side_is_known_where_it_changes_no_more_than_the_
         Operand(dtype="fp64", shape=(8,)), Operand(dtype="fp16", shape=(8,))), options={
         "bitcast": False, "first": 1, "second": 0, "skip": 0, "spread": True, "start": 0,
         "through": "", "way": "method"})
-    contents = {"x0": Content(base=Constant(value="nan")), "x1": Content(base=Explicit(values=(
-        "1.0", "2.0", "3.0", "4.0", "5.0", "6.0", "7.0", "8.0")))}
-    case = Case(target="language.memory", sizes=cases.sizes_of(call, 1), program=call,
-                arrays=cases.arrays_of(call, contents))
+    case = calling(call, {"x0": Content(base=Constant(value="nan")),
+                          "x1": ("1.0", "2.0", "3.0", "4.0", "5.0", "6.0", "7.0", "8.0")})
     words = torch.arange(1, 9).to(torch.float16).view(torch.int16).to(torch.int64)
     memory = torch.full((8,), float("nan"), dtype=torch.float64).view(torch.int64)
     pairs = (memory & ~0xFFFFFFFF)[::2] | (words[1::2] << 16) | words[::2]

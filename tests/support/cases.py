@@ -1,10 +1,14 @@
 """Small cases of real targets."""
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 
-from tridiff.fuzz.records import ArraySpec, Base, Case, Constant, Content, Explicit, Iota, Layout
+from tridiff.fuzz.language.cases import arrays_of, sizes_of
+from tridiff.fuzz.language.index import rows as rows_of_the_language
+from tridiff.fuzz.records import ArraySpec, Base, Case, Constant, Content, Explicit, Iota, LaunchOptions, Layout
+from tridiff.fuzz.registry import find
+from tridiff.kernels.language.call import Call
 
-_PLAIN = Layout()
+_PLAIN, _DEFAULTS = Layout(), LaunchOptions()
 
 
 def addition(*, rows: int = 10, dtype: str = "i32", block: int = 4, offset: int = 0) -> Case:
@@ -47,3 +51,14 @@ def reduction(target: str, base: Base, *, rows: int = 1, cols: int = 2, dtype: s
     return Case(target=target, sizes={"rows": rows, "cols": cols}, params={"axis": axis}, arrays=(
         ArraySpec(name="a", dtype=dtype, dims=("rows", "cols"), content=Content(base=base), layout=_PLAIN),
         ArraySpec(name="out", dtype=dtype, dims=("rows",))))
+
+
+def calling(call: Call, given: Mapping[str, Content | tuple[str, ...]], *, programs: int = 1,
+            options: LaunchOptions = _DEFAULTS) -> Case:
+    """A call of the language. given: by the names of the operands that are arrays their contents, or their values."""
+    contents = {name: one if isinstance(one, Content) else Content(base=Explicit(values=one))
+                for name, one in given.items()}
+    case = Case(target=f"language.{rows_of_the_language()[call.row].topic}", sizes=sizes_of(call, programs),
+                program=call, arrays=arrays_of(call, contents), options=options)
+    assert find(case.target).draw.valid(case)
+    return case

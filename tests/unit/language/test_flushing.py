@@ -3,13 +3,13 @@
 import pytest
 import torch
 
+from tests.support.cases import calling
 from tests.support.draws import draws
 from tridiff.fuzz.judge.open_share import open_shares
 from tridiff.fuzz.known.rehearse import rehearse
-from tridiff.fuzz.language import cases
 from tridiff.fuzz.language.draw import call_cases
 from tridiff.fuzz.language.row import Topic
-from tridiff.fuzz.records import Case, Content, Explicit, Verdict
+from tridiff.fuzz.records import Case, Verdict
 from tridiff.fuzz.target import Limits
 from tridiff.kernels.language.call import Call, Operand
 from tridiff.oracles.dtypes import torch_dtype
@@ -20,13 +20,11 @@ POWER = "8.470329472543003e-22"
 SMALLEST, NORMAL = 2.0**-149, 2.0**-126
 
 
-def called(topic: Topic, row: str, *values: str, to: str = "fp32", of: tuple[str, ...] = ()) -> Case:
+def called(row: str, *values: str, to: str = "fp32", of: tuple[str, ...] = ()) -> Case:
     """One row of one element for each operand."""
     types = of or ("fp32",) * len(values)
     call = Call(row=row, operands=tuple(Operand(dtype=one, shape=(1,)) for one in types), stored=(to,))
-    given = {f"x{number}": Content(base=Explicit(values=(value,))) for number, value in enumerate(values)}
-    return Case(target=f"language.{topic}", sizes=cases.sizes_of(call, 1), program=call,
-                arrays=cases.arrays_of(call, given))
+    return calling(call, {f"x{number}": (value,) for number, value in enumerate(values)})
 
 
 def verdicts(case: Case, *results: float) -> list[Verdict]:
@@ -38,22 +36,22 @@ def verdicts(case: Case, *results: float) -> list[Verdict]:
 
 
 @pytest.mark.parametrize("case, right, wrong", [
-    (called("pointwise", "libdevice.sin.sin", "1e-40"), (1e-40, 0.0), (NAN, 1.0, NORMAL)),
-    (called("pointwise", "libdevice.cbrt.cbrt", "-1e-40"), (-4.6415805e-14, -0.0), (NAN, 4.6415805e-14, -1e-14)),
-    (called("pointwise", "libdevice.log.log", "1e-40"), (-92.103402, -INFINITY), (NAN, INFINITY, -91.0, 0.0)),
-    (called("pointwise", "libdevice.exp.exp", "-100.0"), (3.783506e-44, 0.0), (NAN, 1e-30)),
-    (called("pointwise", "tl.exp.exp_tl", "-100.0"), (3.783506e-44, 0.0), (NAN, 1e-30)),
-    (called("pointwise", "libdevice.expm1.expm1", "-1e-40"), (-1e-40, -0.0, 0.0), (NAN, -NORMAL)),
-    (called("pointwise", "libdevice.atan2.atan2", "1e-40", "1e-40"), (0.7853982, 1.5707964, 0.0), (NAN, 1.0)),
-    (called("pointwise", "libdevice.pow.pow", "1e-40", "-0.5"), (1.0000027e20, INFINITY), (NAN, 1.3043818e19)),
-    (called("pointwise", "libdevice.nextafter.nextafter_libdevice", "0.0", "1.0"), (SMALLEST, 0.0, NORMAL),
+    (called("libdevice.sin.sin", "1e-40"), (1e-40, 0.0), (NAN, 1.0, NORMAL)),
+    (called("libdevice.cbrt.cbrt", "-1e-40"), (-4.6415805e-14, -0.0), (NAN, 4.6415805e-14, -1e-14)),
+    (called("libdevice.log.log", "1e-40"), (-92.103402, -INFINITY), (NAN, INFINITY, -91.0, 0.0)),
+    (called("libdevice.exp.exp", "-100.0"), (3.783506e-44, 0.0), (NAN, 1e-30)),
+    (called("tl.exp.exp_tl", "-100.0"), (3.783506e-44, 0.0), (NAN, 1e-30)),
+    (called("libdevice.expm1.expm1", "-1e-40"), (-1e-40, -0.0, 0.0), (NAN, -NORMAL)),
+    (called("libdevice.atan2.atan2", "1e-40", "1e-40"), (0.7853982, 1.5707964, 0.0), (NAN, 1.0)),
+    (called("libdevice.pow.pow", "1e-40", "-0.5"), (1.0000027e20, INFINITY), (NAN, 1.3043818e19)),
+    (called("libdevice.nextafter.nextafter_libdevice", "0.0", "1.0"), (SMALLEST, 0.0, NORMAL),
      (2 * SMALLEST, -SMALLEST, NAN)),
-    (called("rounding", "libdevice.mul_ru", POWER, POWER), (2.0**-140, 0.0), (-0.0, 2.0**-139, NAN)),
-    (called("rounding", "libdevice.div_rn", "1e-45", "-3e-45"), (-0.5, -INFINITY, -0.0, NAN), (0.0, 0.5, -1.0)),
-    (called("rounding", "libdevice.float2int_ru", "1e-40", to="i32"), (1, 0), (2, -1)),
-    (called("special", "libdevice.rcbrt", "1e-40"), (21544385607667.297, INFINITY), (NAN, -INFINITY, 0.0)),
-    (called("special", "libdevice.logb", "1e-40"), (-133.0, -INFINITY), (-150.0, NAN)),
-    (called("special", "libdevice.fast_log2f", "1e-40"), (-132.87712, -INFINITY), (NAN, -126.0)),
+    (called("libdevice.mul_ru", POWER, POWER), (2.0**-140, 0.0), (-0.0, 2.0**-139, NAN)),
+    (called("libdevice.div_rn", "1e-45", "-3e-45"), (-0.5, -INFINITY, -0.0, NAN), (0.0, 0.5, -1.0)),
+    (called("libdevice.float2int_ru", "1e-40", to="i32"), (1, 0), (2, -1)),
+    (called("libdevice.rcbrt", "1e-40"), (21544385607667.297, INFINITY), (NAN, -INFINITY, 0.0)),
+    (called("libdevice.logb", "1e-40"), (-133.0, -INFINITY), (-150.0, NAN)),
+    (called("libdevice.fast_log2f", "1e-40"), (-132.87712, -INFINITY), (NAN, -126.0)),
 ])
 def test_subnormal_numbers_count_as_themselves_or_as_zeros(
         case: Case, right: tuple[float, ...], wrong: tuple[float, ...]) -> None:
@@ -62,17 +60,17 @@ def test_subnormal_numbers_count_as_themselves_or_as_zeros(
 
 
 def test_other_types_and_normal_numbers_are_not_flushed() -> None:
-    assert verdicts(called("pointwise", "libdevice.sin.sin", "1e-310", to="fp64", of=("fp64",)), 0.0) == [
+    assert verdicts(called("libdevice.sin.sin", "1e-310", to="fp64", of=("fp64",)), 0.0) == [
         Verdict.DISAGREE]
-    assert verdicts(called("pointwise", "libdevice.sin.sin", "2e-38"), 0.0, -2e-38, 2e-38) == [
+    assert verdicts(called("libdevice.sin.sin", "2e-38"), 0.0, -2e-38, 2e-38) == [
         Verdict.DISAGREE, Verdict.DISAGREE, Verdict.AGREE]
-    assert verdicts(called("pointwise", "libdevice.sin.sin", "0.0"), -0.0) == [Verdict.DISAGREE]
+    assert verdicts(called("libdevice.sin.sin", "0.0"), -0.0) == [Verdict.DISAGREE]
 
 
 def test_the_normal_distribution_far_out_is_0_or_1() -> None:
     """mpmath overflows there, which once counted as an infinity."""
     for x, right in (("-1.7e308", 0.0), ("-64.5", 0.0), ("1e308", 1.0)):
-        case = called("special", "libdevice.normcdf", x, to="fp64", of=("fp64",))
+        case = called("libdevice.normcdf", x, to="fp64", of=("fp64",))
         assert verdicts(case, right, INFINITY, 0.5) == [Verdict.AGREE, Verdict.DISAGREE, Verdict.DISAGREE]
 
 

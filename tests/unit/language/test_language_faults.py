@@ -6,13 +6,13 @@ from dataclasses import fields
 
 import pytest
 
+from tests.support.cases import calling
 from tests.support.draws import draws
 from tridiff.fuzz.interpreter import Repairs
 from tridiff.fuzz.known.plain import TITLES, word
-from tridiff.fuzz.language import cases
 from tridiff.fuzz.language.draw import call_cases
 from tridiff.fuzz.language.index import rows
-from tridiff.fuzz.records import Case, Content, Small, Verdict
+from tridiff.fuzz.records import Content, Small, Verdict
 from tridiff.fuzz.registry import find
 from tridiff.fuzz.target import Limits
 from tridiff.fuzz.target.subjects import PLAIN
@@ -63,8 +63,7 @@ def test_failures_of_the_plain_interpreter_name_the_repair_that_they_lack(name: 
                                                                           said: str, pool: Pool) -> None:
     call = Call(row=name, operands=(Operand(dtype=kind, shape=(8,)),) * operands, stored=(kind,))
     given = {f"x{number}": Content(base=Small(seed=number, low=1, high=9)) for number in range(operands)}
-    case = Case(target=f"language.{rows()[name].topic}", sizes=cases.sizes_of(call, 2), program=call,
-                arrays=cases.arrays_of(call, given))
+    case = calling(call, given, programs=2)
     found = pool.execute(case, PLAIN)
     assert found.explained_by == ((word(said),) if said else ())
     assert (found.verdict is Verdict.AGREE) == (not said)

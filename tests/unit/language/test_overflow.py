@@ -10,13 +10,14 @@ import torch
 from msgspec.structs import replace
 
 from tests.support.builds import edited
+from tests.support.cases import calling
 from tests.support.draws import draws
 from tests.support.in_subprocess import Checks
 from tridiff.fuzz.known.attribute import Attribution
 from tridiff.fuzz.language import cases
 from tridiff.fuzz.language.boundaries import boundary_cases
 from tridiff.fuzz.language.checked import asserting, due
-from tridiff.fuzz.records import Case, Content, Explicit, LaunchOptions, Verdict
+from tridiff.fuzz.records import Case, Explicit, LaunchOptions, Verdict
 from tridiff.fuzz.target import Limits
 from tridiff.fuzz.workers.pool import Pool, PoolOptions
 from tridiff.kernels.language.call import Call, Operand
@@ -46,10 +47,9 @@ def case_of(row: str, *operands: tuple[str, Any], options: LaunchOptions = CHECK
         values = value if isinstance(value, list) else [value]
         made.append(Operand(kind="block" if isinstance(value, list) else "scalar", dtype=name,
                             shape=(len(values),) if isinstance(value, list) else ()))
-        given[f"x{number}"] = Content(base=Explicit(values=tuple(map(str, values))))
+        given[f"x{number}"] = tuple(map(str, values))
     call = Call(row=f"overflow.{row}", operands=tuple(made), options=said, stored=(stored or operands[0][0],))
-    return Case(target=TARGET, sizes=cases.sizes_of(call, 1), program=call, arrays=cases.arrays_of(call, given),
-                options=options)
+    return calling(call, given, options=options)
 
 
 def is_due(case: Case) -> bool | None:

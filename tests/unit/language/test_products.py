@@ -6,12 +6,13 @@ import numpy as np
 import pytest
 import torch
 
+from tests.support.cases import calling
 from tests.support.draws import draws
 from tridiff.fuzz.content.place import place
 from tridiff.fuzz.language import answers
-from tridiff.fuzz.language.cases import arrays_of, call_of, given_of, row_of, sizes_of
+from tridiff.fuzz.language.cases import call_of, given_of, row_of
 from tridiff.fuzz.language.draw import call_cases
-from tridiff.fuzz.records import Case, Content, Explicit
+from tridiff.fuzz.records import Case
 from tridiff.fuzz.target import Limits
 from tridiff.kernels.language.call import Call, Operand
 from tridiff.oracles import vote
@@ -37,8 +38,7 @@ def accepted(call: Call, left: list[float], right: list[float], given: list[floa
     arrays = [a.expand(1, 16, K).reshape(1, -1), b[:, None].expand(1, K, 16).reshape(1, -1)]
     if len(call.operands) > 2:
         arrays.append(torch.full((1, 256), acc, dtype=torch_dtype(call.stored[0])))
-    case = Case(target="language.products", sizes=sizes_of(call, 1), program=call, arrays=arrays_of(
-        call, {f"x{number}": Content(base=Explicit(values=("0",))) for number in range(len(arrays))}))
+    case = calling(call, {f"x{number}": ("0",) for number in range(len(arrays))})
     result = torch_dtype(call.stored[0])
     return [judged(case, arrays, torch.full((1, 256), value, dtype=result)) == "agree" for value in given]
 
@@ -102,8 +102,7 @@ def test_a_nan_below_the_bits_of_tf32_may_be_an_infinity() -> None:
         a = torch.zeros(1, 16, K)
         a[..., 0] = torch.tensor(word, dtype=torch.int32).view(torch.float32)
         b = torch.ones(1, K, 16)
-        case = Case(target="language.products", sizes=sizes_of(call, 1), program=call, arrays=arrays_of(
-            call, {name: Content(base=Explicit(values=("0",))) for name in ("x0", "x1")}))
+        case = calling(call, {name: ("0",) for name in ("x0", "x1")})
         found = [judged(case, [a.reshape(1, -1), b.reshape(1, -1)], torch.full((1, 256), value)) == "agree"
                  for value in (NAN, INF, -INF, 0.0)]
         assert found == right, hex(word)

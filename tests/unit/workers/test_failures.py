@@ -5,12 +5,12 @@ from collections.abc import Callable
 import pytest
 import torch
 
+from tests.support.cases import calling
 from tests.unit.graphs.graphs import linear, op
 from tests.unit.workers.fake_target import FakeRunner, double
 from tridiff.fuzz.backends.device_errors import asserted_on_the_device, plainly
 from tridiff.fuzz.known.graphs.form import changed
-from tridiff.fuzz.language import cases
-from tridiff.fuzz.records import Case, Content, Explicit, LaunchOptions, Verdict
+from tridiff.fuzz.records import LaunchOptions, Verdict
 from tridiff.fuzz.records.outcome import PERHAPS_TRAPPED, TRAPPED
 from tridiff.fuzz.registry import find
 from tridiff.fuzz.target.subjects import parse_subject
@@ -143,9 +143,7 @@ def test_a_launch_that_failed_for_no_said_reason_is_right_where_an_assertion_is_
     """The last sum leaves i32 in one order and not in the other."""
     call = Call(row="overflow.fold", operands=(Operand(dtype=dtype, shape=(len(values),)),), stored=(dtype,),
                 options={"axis": 0, "by": "sum"})
-    case = Case(target="language.overflow", sizes=cases.sizes_of(call, 1), program=call,
-                options=LaunchOptions(debug=debug, sanitize_overflow=True),
-                arrays=cases.arrays_of(call, {"x0": Content(base=Explicit(values=values))}))
+    case = calling(call, {"x0": values}, options=LaunchOptions(debug=debug, sanitize_overflow=True))
     target = find(case.target)
     attempt = _Attempt(case, target, parse_subject("own", target), "cuda", torch.device("cpu"), FakeRunner(double),
                        lambda name: None, False, None)
