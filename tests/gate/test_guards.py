@@ -8,6 +8,7 @@ import pytest
 
 from tests.gate.test_plan import entry, options
 from tests.support.cases import addition
+from tests.support.outcomes import outcome_of
 from tridiff.fuzz.errors import TridiffError
 from tridiff.fuzz.gate import guards as module
 from tridiff.fuzz.gate.guards import guards, proved
@@ -36,8 +37,8 @@ class Pairs:
     def execute(self, case: Case, subject: str, *, backend: str, until: float) -> Outcome:
         seen = self.shows(backend, case.options.num_warps)
         signature = Signature(target=case.target, subject=subject, verdict=Verdict.DISAGREE, kind=KEY) if seen else None
-        return Outcome(case_digest=case.digest, target=case.target, subject=subject, backend=backend,
-                       verdict=Verdict.DISAGREE if seen else Verdict.AGREE, signature=signature)
+        return outcome_of(case, Verdict.DISAGREE if seen else Verdict.AGREE, signature, subject=subject,
+                          backend=backend)
 
 
 def proof(shows: Any, monkeypatch: pytest.MonkeyPatch, *, seconds: float = 60.0) -> Guard:

@@ -7,13 +7,14 @@ import msgspec
 import pytest
 
 from tests.support.cases import addition
+from tests.support.outcomes import wrong_in
 from tridiff.fuzz.builds.alike import Alike
 from tridiff.fuzz.campaign.deal import Deal
 from tridiff.fuzz.campaign.record import CampaignOptions, Counts, Plan, ShardResult
 from tridiff.fuzz.campaign.yields import Yields, combination
 from tridiff.fuzz.gate.plan import OF_TIME, ONCE, SECONDS_COSTLY, combinations, entries_left_out, gate_shards
 from tridiff.fuzz.launching.cases import of_topic
-from tridiff.fuzz.records import Case, CorpusEntry, Evidence, Expectation, Signature, Verdict
+from tridiff.fuzz.records import Case, CorpusEntry, Evidence, Expectation, Verdict
 from tridiff.fuzz.records.environment import Environment
 from tridiff.fuzz.registry import find
 
@@ -26,7 +27,7 @@ def options(**changes: object) -> CampaignOptions:
 
 def entry(case: Case, *backends: str) -> CorpusEntry:
     """Found on the first of the backends."""
-    signature = Signature(target=case.target, subject="own", verdict=Verdict.DISAGREE, kind="value", where="out")
+    signature = wrong_in(case, "out")
     expected = tuple(Expectation(subject="own", triton="3.9.0", backend=one, verdict=Verdict.DISAGREE, kind="value")
                      for one in backends)
     return CorpusEntry(id=f"value-{case.digest[:10]}", title="one", case=case, signature=signature, expected=expected,

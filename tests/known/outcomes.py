@@ -1,7 +1,8 @@
-"""What a case came to, where tests say it."""
+"""Programs for torch.compile, and what cases came to on a GPU, where tests say it."""
 
+from tests.support.outcomes import outcome_of, wrong_in
 from tridiff.fuzz.kinds.graphs.arrays import arrays_of
-from tridiff.fuzz.records import Case, Content, Explicit, Outcome, Signature, Verdict
+from tridiff.fuzz.records import Case, Content, Explicit, Outcome, Verdict
 from tridiff.kernels.codegen.graph import Graph
 
 
@@ -17,7 +18,6 @@ def compiled(graph: Graph, family: str, *values: str) -> Case:
 def outcome(case: Case, *, failed: bool = True, subject: str = "own", kind: str = "value", where: str = "out",
             explained: tuple[str, ...] = ()) -> Outcome:
     """An outcome on a GPU with something wrong that nothing predicts, or a good one."""
-    verdict = Verdict.DISAGREE if failed else Verdict.AGREE
-    signature = Signature(target=case.target, subject=subject, verdict=verdict, kind=kind, where=where)
-    return Outcome(case_digest=case.digest, target=case.target, subject=subject, backend="cuda", verdict=verdict,
-                   signature=signature if failed else None, explained_by=explained)
+    return outcome_of(case, Verdict.DISAGREE if failed else Verdict.AGREE,
+                      wrong_in(case, where, kind=kind, subject=subject) if failed else None, subject=subject,
+                      backend="cuda", explained_by=explained)

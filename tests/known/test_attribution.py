@@ -8,6 +8,7 @@ import torch
 from msgspec.structs import replace
 
 from tests.known.outcomes import outcome
+from tests.support.outcomes import outcome_of
 from tridiff.fuzz.corpus.store import Corpus
 from tridiff.fuzz.errors import TridiffError
 from tridiff.fuzz.known import Attribution, KnownIssue, all_issues, attribute, explain
@@ -356,8 +357,7 @@ def test_a_defect_of_the_interpreter_accounts_for_nothing_elsewhere() -> None:
 
     def found(backend: str) -> tuple[str, ...]:
         def outcome(case: Case, verdict: Verdict) -> Outcome:
-            return Outcome(case_digest=case.digest, target=case.target, subject="own", backend=backend,
-                           verdict=verdict, signature=entry.signature if verdict.failed else None)
+            return outcome_of(case, verdict, entry.signature if verdict.failed else None, backend=backend)
 
         known = Attribution(lambda case: outcome(case, Verdict.AGREE))
         return known.issues(entry.case, outcome(entry.case, Verdict.CRASH))

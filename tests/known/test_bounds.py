@@ -9,6 +9,7 @@ from msgspec.structs import replace
 
 from tests.known.test_issues import entry
 from tests.support.draws import draws
+from tests.support.outcomes import outcome_of
 from tridiff.fuzz.content.place import place
 from tridiff.fuzz.known import Attribution
 from tridiff.fuzz.known.bounds import counted_with_a_sign, counts_otherwise
@@ -95,8 +96,7 @@ def test_another_defect_in_such_a_program_is_new(name: str, monkeypatch: pytest.
 
     def run(case: Case, fault: str) -> Outcome:
         verdict = Verdict.AGREE if _compiled(case, monkeypatch, fault) == _rows(case) else Verdict.DISAGREE
-        return Outcome(case_digest=case.digest, target=case.target, subject="own", backend="cuda", verdict=verdict,
-                       signature=found.signature if verdict.failed else None)
+        return outcome_of(case, verdict, found.signature if verdict.failed else None, backend="cuda")
 
     failed = run(found.case, "")
     assert failed.verdict is Verdict.DISAGREE

@@ -7,6 +7,7 @@ import pytest
 from msgspec.structs import replace
 
 from tests.known.test_issues import entry
+from tests.support.outcomes import outcome_of
 from tridiff.fuzz.known import Attribution, KnownIssue
 from tridiff.fuzz.known.statements import ISSUES
 from tridiff.fuzz.records import Case, Outcome, Verdict
@@ -35,8 +36,7 @@ def test_the_relative_lacks_the_pattern_alone_and_a_failure_of_it_is_new(
     assert relative == rewritten(case, _without(cause))
 
     def outcome(one: Case, verdict: Verdict) -> Outcome:
-        return Outcome(case_digest=one.digest, target=one.target, subject="own", backend="cuda", verdict=verdict,
-                       signature=recorded.signature if verdict.failed else None)
+        return outcome_of(one, verdict, recorded.signature if verdict.failed else None, backend="cuda")
 
     failed = outcome(case, Verdict.DISAGREE)
     assert issue.name in Attribution(lambda one: outcome(one, Verdict.AGREE)).issues(case, failed)

@@ -5,6 +5,7 @@ from msgspec.structs import replace
 
 from tests.known.test_issues import entry
 from tests.support.cases import calling
+from tests.support.outcomes import outcome_of, wrong_in
 from tridiff.fuzz.known import Attribution, KnownIssue
 from tridiff.fuzz.known.calls import changed
 from tridiff.fuzz.known.graphs import ISSUES as GRAPHS
@@ -12,7 +13,7 @@ from tridiff.fuzz.known.interpreted import ISSUES
 from tridiff.fuzz.known.products import ISSUES as PRODUCTS
 from tridiff.fuzz.known.rehearse import rehearse
 from tridiff.fuzz.language import cases
-from tridiff.fuzz.records import Case, Constant, Content, Explicit, Outcome, Signature, Small, Verdict
+from tridiff.fuzz.records import Case, Constant, Content, Explicit, Outcome, Small, Verdict
 from tridiff.fuzz.registry import find
 from tridiff.kernels.codegen.graph import Graph
 from tridiff.kernels.language.call import Call, Operand
@@ -67,9 +68,7 @@ def test_a_scan_of_nans_along_an_axis_from_the_end_is_two_defects_and_of_numbers
                 options={"axis": -3, "function": "_larger"}, stored=("fp32",))
     nans, numbers = (calling(call, {"x0": Content(base=base)}) for base in (
             Constant(value="nan"), Small(low=-4, high=4)))
-    failure = Outcome(case_digest=nans.digest, target=nans.target, subject="own", backend="interpreter",
-                      verdict=Verdict.DISAGREE, signature=Signature(
-                          target=nans.target, subject="own", verdict=Verdict.DISAGREE, kind="value", where="out0"))
+    failure = outcome_of(nans, Verdict.DISAGREE, wrong_in(nans, "out0"))
     right = replace(failure, verdict=Verdict.AGREE, signature=None)
 
     def rid_of_both(case: Case) -> Outcome:
@@ -117,8 +116,7 @@ def test_a_sum_without_an_axis_is_known_where_one_with_an_axis_is_right_and_sums
     assert isinstance(found.case.program, Graph) and known.match(found.case) and known.relative is not None
     relative = known.relative(found.case)
     assert relative is not None and find(relative.target).draw.valid(relative) and not known.match(relative)
-    failure = Outcome(case_digest=found.case.digest, target=found.case.target, subject="own", backend="interpreter",
-                      verdict=Verdict.CRASH, signature=found.signature)
+    failure = outcome_of(found.case, Verdict.CRASH, found.signature)
     right = replace(failure, verdict=Verdict.AGREE, signature=None)
     assert Attribution(lambda one: right).issues(found.case, failure) == (known.name,)
     assert Attribution(lambda one: failure).issues(found.case, failure) == ()

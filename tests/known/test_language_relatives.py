@@ -5,12 +5,13 @@ from msgspec.structs import replace
 
 from tests.known.test_issues import entry
 from tests.support.cases import calling
+from tests.support.outcomes import outcome_of, wrong_in
 from tridiff.fuzz.known import Attribution, KnownIssue
 from tridiff.fuzz.known.language import ISSUES
 from tridiff.fuzz.known.products import ISSUES as PRODUCTS
 from tridiff.fuzz.known.statements import ISSUES as STATEMENTS
 from tridiff.fuzz.language import cases
-from tridiff.fuzz.records import Content, Explicit, Mixture, Outcome, Signature, Small, Verdict
+from tridiff.fuzz.records import Content, Explicit, Mixture, Outcome, Small, Verdict
 from tridiff.fuzz.records.case import Case
 from tridiff.fuzz.records.content import Put
 from tridiff.fuzz.records.outcome import ALL_OPEN
@@ -73,8 +74,7 @@ def test_calls_of_unnamed_parameters_have_a_relative_with_names_and_calls_by_nam
 def test_a_pointer_moved_forward_is_known_by_whatever_lies_there_and_not_where_a_wide_offset_fails_as_well() -> None:
     known = next(one for one in STATEMENTS if one.name == "pointer-minus-unsigned-offset")
     found = entry(known.entries[0])
-    outcome = Outcome(case_digest=found.case.digest, target=found.case.target, subject="own", backend="cuda",
-                      verdict=Verdict.CRASH, signature=found.signature)
+    outcome = outcome_of(found.case, Verdict.CRASH, found.signature, backend="cuda")
     right = replace(outcome, verdict=Verdict.AGREE, signature=None)
     ends = {"illegal_address": (known.name,), "wrong_address_space": (known.name,), "illegal_instruction": (),
             "CUDA error: unknown error": ()}
@@ -92,8 +92,7 @@ def controlled(name: str, verdict: Verdict = Verdict.CRASH) -> tuple[KnownIssue,
     assert known.match(case) and known.relative is not None and known.tells(signature)
     relative = known.relative(case)
     assert relative is not None and find(case.target).draw.valid(relative) and not known.match(relative)
-    failure = Outcome(case_digest=case.digest, target=case.target, subject="own", backend="interpreter",
-                      verdict=verdict, signature=signature)
+    failure = outcome_of(case, verdict, signature)
     right = replace(failure, verdict=Verdict.AGREE, signature=None)
     assert Attribution(lambda one: right).issues(case, failure) == (known.name,)
     assert Attribution(lambda one: failure).issues(case, failure) == ()
@@ -135,8 +134,7 @@ def test_comparisons_of_scalars_beside_blocks_are_known_where_choices_in_their_p
     assert known.relative is not None
     relative = known.relative(case)
     assert relative is not None and find(case.target).draw.valid(relative)
-    failure = Outcome(case_digest=case.digest, target=case.target, subject="own", backend="interpreter",
-                      verdict=Verdict.CRASH, signature=signature)
+    failure = outcome_of(case, Verdict.CRASH, signature)
     right = replace(failure, verdict=Verdict.AGREE, signature=None)
     is_open = replace(failure, verdict=Verdict.NOT_CHECKED, signature=None, reason=ALL_OPEN)
     for control, names in ((right, (known.name,)), (is_open, (known.name,)), (failure, ())):
@@ -270,9 +268,7 @@ def test_a_float_passed_beside_fp64_is_known_where_its_rounding_to_fp32_shows_an
                                      case("fp64", "1.0e-10", "constexpr"))))
     relative = known.relative(found)
     assert relative is not None and find(found.target).draw.valid(relative) and not known.match(relative)
-    failure = Outcome(case_digest=found.digest, target=found.target, subject="own", backend="interpreter",
-                      verdict=Verdict.DISAGREE, signature=Signature(
-                          target=found.target, subject="own", verdict=Verdict.DISAGREE, kind="value", where="out0"))
+    failure = outcome_of(found, Verdict.DISAGREE, wrong_in(found, "out0"))
     right = replace(failure, verdict=Verdict.AGREE, signature=None)
     assert Attribution(lambda one: right).issues(found, failure) == (known.name,)
     assert Attribution(lambda one: failure).issues(found, failure) == ()

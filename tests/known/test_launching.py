@@ -4,6 +4,7 @@ from pathlib import Path
 
 import pytest
 
+from tests.support.outcomes import outcome_of
 from tests.unit.launching.test_scenes import play
 from tridiff.fuzz.corpus.store import Corpus
 from tridiff.fuzz.errors import TridiffError
@@ -25,7 +26,7 @@ def _run(case: Case, planted: str) -> Outcome:
         verdict = Verdict.DISAGREE
     except Exception as error:
         raise TridiffError(str(error)) from error
-    return Outcome(case_digest=case.digest, target=case.target, subject="own", backend=BACKEND, verdict=verdict)
+    return outcome_of(case, verdict, backend=BACKEND)
 
 
 @pytest.mark.parametrize("issue", ISSUES, ids=lambda one: one.name)
@@ -33,7 +34,6 @@ def test_a_launch_that_fails_beside_the_issue_is_new(issue: object) -> None:
     pytest.importorskip("triton")
     known = next(one for one in ISSUES if one is issue)
     entry = Corpus(Path(__file__).parents[2] / "corpus").find(known.entries[0])
-    failed = Outcome(case_digest=entry.case.digest, target=entry.case.target, subject="own", backend=BACKEND,
-                     verdict=entry.signature.verdict, signature=entry.signature)
+    failed = outcome_of(entry.case, entry.signature.verdict, entry.signature, backend=BACKEND)
     assert Attribution(lambda case: _run(case, "")).issues(entry.case, failed) == (known.name,)
     assert Attribution(lambda case: _run(case, "first_answer_lost")).issues(entry.case, failed) == ()

@@ -9,11 +9,12 @@ from tests.known.outcomes import compiled
 from tests.known.test_compiled_operations import of_operation
 from tests.known.test_issues import entry
 from tests.support.cases import calling
+from tests.support.outcomes import outcome_of, wrong_in
 from tests.unit.graphs.graphs import R, X, load, matrix, op, store, vector
 from tests.unit.language.test_flushing import called
 from tridiff.fuzz.known import Attribution, all_issues, issues_of
 from tridiff.fuzz.known.rehearse import rehearse
-from tridiff.fuzz.records import Case, Outcome, Signature, Verdict
+from tridiff.fuzz.records import Case, Verdict
 from tridiff.kernels.codegen.graph import Graph, Reduce
 from tridiff.kernels.language.call import Call, Operand
 from tridiff.oracles.dtypes import torch_dtype
@@ -95,9 +96,7 @@ def test_remainders_of_broadcast_blocks_are_predicted_one_by_one() -> None:
 
 def test_a_power_that_is_wrong_without_contraction_as_well_is_new() -> None:
     case = lines("libdevice.pow.pow", ("1.5",), ("200.0",))
-    failure = Outcome(case_digest=case.digest, target=case.target, subject="own", backend="cuda",
-                      verdict=Verdict.DISAGREE, signature=Signature(
-                          target=case.target, subject="own", verdict=Verdict.DISAGREE, kind="value", where="out0"))
+    failure = outcome_of(case, Verdict.DISAGREE, wrong_in(case, "out0"), backend="cuda")
     right = replace(failure, verdict=Verdict.AGREE, signature=None)
     assert Attribution(lambda relative: right).issues(case, failure) == ("library-pow-contracted",)
     assert Attribution(lambda relative: failure).issues(case, failure) == ()

@@ -6,11 +6,12 @@ import torch
 from msgspec.structs import replace
 
 from tests.support.cases import calling
+from tests.support.outcomes import outcome_of, wrong_in
 from tridiff.fuzz.known import Attribution
 from tridiff.fuzz.known.numbers import ISSUES
 from tridiff.fuzz.known.rehearse import rehearse
 from tridiff.fuzz.language import cases
-from tridiff.fuzz.records import Case, Outcome, Signature, Verdict
+from tridiff.fuzz.records import Case, Verdict
 from tridiff.fuzz.registry import find
 from tridiff.kernels.language.call import Call, Operand
 
@@ -45,9 +46,8 @@ def test_a_small_number_that_equals_no_bf16_is_a_constant_of_zero_where_numbers_
     case = _case("operator.eq", "bf16", "1.0e-10", ("1.0e-10", "0.5"))
     names = rehearse(case).judged({"out0": torch.tensor([[False, False]])}, subject="own")[1]
     assert names == (KNOWN.name,)
-    signature = Signature(target=case.target, subject="own", verdict=Verdict.DISAGREE, kind="value", where="out0")
-    failed = Outcome(case_digest=case.digest, target=case.target, subject="own", backend="cuda",
-                     verdict=Verdict.DISAGREE, signature=signature, explained_by=names)
+    signature = wrong_in(case, "out0")
+    failed = outcome_of(case, Verdict.DISAGREE, signature, backend="cuda", explained_by=names)
     right = replace(failed, verdict=Verdict.AGREE, signature=None, explained_by=())
     assert Attribution(lambda one: right, shows=live.__eq__).issues(case, failed) == (name,)
     wrong = replace(failed, explained_by=())

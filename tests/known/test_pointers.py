@@ -7,11 +7,12 @@ from msgspec.structs import replace
 from tests.known.recorded import rehearsed
 from tests.known.test_issues import entry
 from tests.support.cases import calling
+from tests.support.outcomes import outcome_of, wrong_in
 from tridiff.fuzz.known import Attribution
 from tridiff.fuzz.known.pointers import ISSUES
 from tridiff.fuzz.known.rehearse import rehearse
 from tridiff.fuzz.language.cases import call_of
-from tridiff.fuzz.records import Case, Constant, Content, Iota, Outcome, Signature, Small, Verdict
+from tridiff.fuzz.records import Case, Constant, Content, Iota, Small, Verdict
 from tridiff.kernels.language.call import Call, Operand
 
 
@@ -60,9 +61,8 @@ def test_what_is_stored_side_by_side_is_known_where_it_changes_no_more_than_the_
     outputs = {"out0": memory.view(torch.float64).reshape(1, 8)}
     judged, names = rehearse(case).judged(outputs, subject="own")
     assert (judged.kind, names) == ("nan_payload", ("cast-pointers-stay-neighbours",))
-    failed = Outcome(case_digest=case.digest, target=case.target, subject="own", backend="cuda",
-                     verdict=Verdict.DISAGREE, explained_by=names, signature=Signature(
-                         target=case.target, subject="own", verdict=Verdict.DISAGREE, kind=judged.kind, where="out0"))
+    failed = outcome_of(case, Verdict.DISAGREE, wrong_in(case, "out0", kind=judged.kind), backend="cuda",
+                        explained_by=names)
     agrees = replace(failed, verdict=Verdict.AGREE, signature=None, explained_by=())
     assert Attribution(lambda relative: agrees).issues(case, failed) == names
     outputs["out0"].view(torch.int64)[0, 3] += 1
@@ -77,8 +77,7 @@ def test_a_negated_number_of_16_bits_in_statements_is_known_in_its_row_and_where
     another_row = {"out0": outputs["out0"].clone()}
     another_row["out0"].flatten()[1] += 1
     assert rehearsal.judged(another_row, subject="own")[1] == ()
-    failed = Outcome(case_digest=found.case.digest, target=found.case.target, subject="own", backend="cuda",
-                     verdict=Verdict.DISAGREE, explained_by=(name,), signature=found.signature)
+    failed = outcome_of(found.case, Verdict.DISAGREE, found.signature, backend="cuda", explained_by=(name,))
     controls = {Verdict.AGREE: replace(failed, verdict=Verdict.AGREE, signature=None, explained_by=()),
                 Verdict.DISAGREE: replace(failed, explained_by=())}
     run: list[Case] = []

@@ -11,6 +11,7 @@ import torch
 from msgspec.structs import replace
 
 from tests.known.test_issues import entry
+from tests.support.outcomes import outcome_of
 from tests.unit.graphs.graphs import X, load, op, store, vector
 from tridiff.fuzz.known import Attribution
 from tridiff.fuzz.known.rehearse import Rehearsal, rehearse
@@ -36,8 +37,7 @@ def attributed(case: Case, *defects: Defect, subject: str) -> tuple[str, ...]:
         judged, names = rehearsal.judged(outputs, subject=subject)
         signature = Signature(target=one.target, subject=subject, verdict=judged.verdict, kind=judged.kind,
                               where=judged.where) if judged.verdict.failed else None
-        return Outcome(case_digest=one.digest, target=one.target, subject=subject, backend="cuda",
-                       verdict=judged.verdict, signature=signature, explained_by=names)
+        return outcome_of(one, judged.verdict, signature, subject=subject, backend="cuda", explained_by=names)
 
     failure = run(case)
     assert failure.verdict.failed

@@ -4,10 +4,11 @@ import torch
 from msgspec.structs import replace
 
 from tests.known.test_issues import entry
+from tests.support.outcomes import outcome_of
 from tridiff.fuzz.known import Attribution
 from tridiff.fuzz.known.rehearse import rehearse
 from tridiff.fuzz.known.shifts import ISSUES
-from tridiff.fuzz.records import Outcome, Verdict
+from tridiff.fuzz.records import Verdict
 from tridiff.fuzz.registry import find
 from tridiff.fuzz.statements.cases import rewritten
 from tridiff.kernels.language.script import Node
@@ -39,8 +40,7 @@ def test_signed_numbers_that_the_interpreter_leaves_are_known_where_signed_amoun
     found = entry(INTERPRETED.entries[0])
     raised = replace(found.signature, verdict=Verdict.CRASH, kind="TypeError: ufunc 'bitwise_and' not supported for")
     for signature in (found.signature, raised):
-        failure = Outcome(case_digest=found.case.digest, target=found.case.target, subject="own", backend="interpreter",
-                          verdict=signature.verdict, signature=signature)
+        failure = outcome_of(found.case, signature.verdict, signature)
         right = replace(failure, verdict=Verdict.AGREE, signature=None)
         assert INTERPRETED.relative is not None
         relative = INTERPRETED.relative(found.case)

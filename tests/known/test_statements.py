@@ -7,10 +7,11 @@ import pytest
 from msgspec.structs import replace
 
 from tests.known.test_issues import entry
+from tests.support.outcomes import outcome_of, wrong_in
 from tridiff.fuzz.known import Attribution
 from tridiff.fuzz.known.extrema import ISSUES as EXTREMA
 from tridiff.fuzz.known.statements import ISSUES
-from tridiff.fuzz.records import Case, Content, Explicit, LaunchOptions, Outcome, Signature, Verdict
+from tridiff.fuzz.records import Case, Content, Explicit, LaunchOptions, Verdict
 from tridiff.fuzz.registry import find
 from tridiff.fuzz.statements import cases
 from tridiff.fuzz.statements.answers import numpy_answer
@@ -70,8 +71,7 @@ def test_a_number_that_a_record_refuses_is_known_where_the_control_agrees(issue:
     found = entry(KNOWN[issue].entries[0])
     refused = replace(found.signature, verdict=Verdict.CRASH, kind=(
         "TypeError: Expected <class 'triton.language.core.tensor'> for attribute 'a', got <class 'bool'>"))
-    failure = Outcome(case_digest=found.case.digest, target=found.case.target, subject="own", backend="interpreter",
-                      verdict=Verdict.CRASH, signature=refused)
+    failure = outcome_of(found.case, Verdict.CRASH, refused)
     right = replace(failure, verdict=Verdict.AGREE, signature=None)
     assert Attribution(lambda one: right).issues(found.case, failure) == (issue,)
     assert Attribution(lambda one: failure).issues(found.case, failure) == ()
@@ -130,9 +130,8 @@ def test_a_negation_lost_in_an_extremum_of_three_is_controlled_by_a_complement(o
     if known and issue.relative is not None:
         relative = issue.relative(case)
         assert relative is not None and find(case.target).draw.valid(relative) and not issue.match(relative)
-        signature = Signature(target=case.target, subject="own", verdict=Verdict.DISAGREE, kind="value", where="out0")
-        failure = Outcome(case_digest=case.digest, target=case.target, subject="own", backend="cuda",
-                          verdict=Verdict.DISAGREE, signature=signature)
+        signature = wrong_in(case, "out0")
+        failure = outcome_of(case, Verdict.DISAGREE, signature, backend="cuda")
         right = replace(failure, verdict=Verdict.AGREE, signature=None)
         assert Attribution(lambda _: right).issues(case, failure) == (issue.name,)
         assert Attribution(lambda _: failure).issues(case, failure) == ()

@@ -5,6 +5,7 @@ import time
 from collections.abc import Callable
 from pathlib import Path
 
+from tests.support.outcomes import outcome_of
 from tridiff.fuzz.errors import TridiffError
 from tridiff.fuzz.records import Case, Environment, Evidence, Explicit, Outcome, RowCounts, Signature, Verdict
 from tridiff.fuzz.records.observed import Observe, Observed
@@ -54,11 +55,10 @@ class FakePool:
         rows = case.sizes.get("rows", 1)
         signature = Signature(target=case.target, subject=subject, verdict=Verdict.DISAGREE, kind=kind, where="out",
                               about=find(case.target).judge.label(case)) if kind else None
-        return Outcome(
-            case_digest=case.digest, target=case.target, subject=subject, backend=backend or self.options.backend,
-            verdict=Verdict.DISAGREE if kind else Verdict.AGREE, reason=kind, signature=signature,
-            rows=RowCounts(agree=0 if kind else rows, disagree=rows if kind else 0), launches=1,
-            failing_rows=tuple(range(min(rows, 3))) if kind else ())
+        return outcome_of(case, Verdict.DISAGREE if kind else Verdict.AGREE, signature, subject=subject,
+                          backend=backend or self.options.backend, reason=kind,
+                          rows=RowCounts(agree=0 if kind else rows, disagree=rows if kind else 0), launches=1,
+                          failing_rows=tuple(range(min(rows, 3))) if kind else ())
 
     def inputs(self, case: Case, subject: str = "own") -> Evidence:
         """The listed values, or zeros."""

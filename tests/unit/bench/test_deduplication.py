@@ -6,12 +6,13 @@ import pytest
 from msgspec.structs import replace
 
 from tests.support.cases import division
+from tests.support.outcomes import outcome_of
 from tridiff.fuzz.bench.deduplication import PARTS, Filed, filed, grouped, part_of, record, scored, unlike
 from tridiff.fuzz.bench.failures import Failure, Laboratory, of_faults, of_issues
 from tridiff.fuzz.bench.indistinct import Indistinct, shown
 from tridiff.fuzz.bench.triton_failures import EACH_TARGET, in_turn
 from tridiff.fuzz.corpus.store import Corpus
-from tridiff.fuzz.records import Evidence, Outcome, Signature, Verdict
+from tridiff.fuzz.records import Evidence, Signature, Verdict
 from tridiff.fuzz.workers.pool import Pool, PoolOptions
 
 
@@ -61,8 +62,7 @@ def test_what_an_entry_shows_that_is_none_of_its_issue_is_left_out() -> None:
 
     def said(text: str) -> list[str]:
         signature = replace(one.signature, kind=text)
-        outcome = Outcome(case_digest=one.case.digest, target=one.case.target, subject="own", backend="interpreter",
-                          verdict=Verdict.CRASH, reason=text, signature=signature)
+        outcome = outcome_of(one.case, Verdict.CRASH, signature, reason=text)
         laboratory = Laboratory(lambda case, subject, backend: outcome, lambda case, backend: Evidence(), runs=0,
                                 seconds=0)
         return [found.cause for found in of_issues(laboratory, [one], ["interpreter", "compile:sm_90"])]
@@ -77,9 +77,8 @@ def failure(fault: str, out: str, *, said: str = "1 of 1 rows of out are wrong (
     signature = Signature(target="helpers.div_floor_integer", subject=f"own+fault:{fault}", verdict=Verdict.DISAGREE,
                           kind="value", where="out")
     case = division((-1,), (2,))
-    outcome = Outcome(case_digest=case.digest, target=case.target, subject=signature.subject, backend="interpreter",
-                      verdict=Verdict.DISAGREE, reason=said, signature=signature,
-                      evidence=Evidence(actual={"out": (out,)}))
+    outcome = outcome_of(case, Verdict.DISAGREE, signature, subject=signature.subject, reason=said,
+                         evidence=Evidence(actual={"out": (out,)}))
     return Failure(cause=f"{case.target} {fault}", place=case.target, subject=signature.subject, drawn=case.digest,
                    case=case, outcome=outcome)
 

@@ -8,12 +8,13 @@ from msgspec.structs import replace
 
 from tests.support.campaigns import campaign_options
 from tests.support.cases import addition
+from tests.support.outcomes import outcome_of
 from tridiff.fuzz.campaign import history
 from tridiff.fuzz.campaign.findings import built
 from tridiff.fuzz.campaign.record import Counts, IssueCounts, Summary, TargetCounts
 from tridiff.fuzz.corpus.cause import finding_of
 from tridiff.fuzz.coverage.record import Ledger
-from tridiff.fuzz.records import CorpusEntry, Environment, Outcome, Signature, Verdict
+from tridiff.fuzz.records import CorpusEntry, Environment, Signature, Verdict
 
 HERE = Environment(triton="3.9.0", torch="2.13.0", backend="interpreter", device="cpu")
 DAY = 86400.0
@@ -36,8 +37,7 @@ def cells(*names: str) -> Ledger:
 def finding(kind: str) -> CorpusEntry:
     signature = Signature(target="triton.vector_add", subject="own", verdict=Verdict.DISAGREE, kind=kind, where="out")
     case = addition()
-    outcome = Outcome(case_digest=case.digest, target=case.target, subject="own", backend="interpreter",
-                      verdict=Verdict.DISAGREE, signature=signature, reason=kind)
+    outcome = outcome_of(case, Verdict.DISAGREE, signature, reason=kind)
     return built(signature, case, outcome, failed=5, runs=5, environment=HERE)
 
 

@@ -10,6 +10,7 @@ from msgspec.structs import replace
 
 from tests.support.campaigns import campaign_options, shard_spec
 from tests.support.fake_pool import FakePool
+from tests.support.outcomes import outcome_of
 from tridiff.fuzz.campaign import shard
 from tridiff.fuzz.campaign.known import KnownFindings, known_of, provide, replayed
 from tridiff.fuzz.campaign.record import ShardResult
@@ -136,9 +137,8 @@ def test_an_issue_whose_entries_another_subject_has_is_replayed_on_that_one(
         def outcome(case: Case, subject: str) -> Outcome:
             asked.append(subject)
             entry = next(one for found in known.entries.values() for one in found if one.case == case)
-            return Outcome(case_digest=case.digest, target=case.target, subject=subject, backend="cuda",
-                           verdict=entry.signature.verdict if fails else Verdict.AGREE,
-                           signature=entry.signature if fails else None)
+            return outcome_of(case, entry.signature.verdict if fails else Verdict.AGREE,
+                              entry.signature if fails else None, subject=subject, backend="cuda")
         return outcome
 
     known = known_of(Corpus(CORPUS), campaign_options(
@@ -170,8 +170,7 @@ def test_an_entry_stopped_failing_only_where_its_release_or_the_newest_one_befor
     found = KnownFindings(shard_spec(), state, environment=lambda: Environment(triton=triton))
 
     def agrees(case: Case, subject: str) -> Outcome:
-        return Outcome(case_digest=case.digest, target=case.target, subject=subject, backend="interpreter",
-                       verdict=Verdict.AGREE)
+        return outcome_of(case, Verdict.AGREE, subject=subject)
 
     assert not found.is_known(finding_of_entry(entry), agrees)
     assert replayed(state)[0].stopped == ((entry.id,) if told else ())
@@ -187,9 +186,8 @@ def test_an_assertion_that_an_entry_of_an_issue_ends_in_here_is_known_in_cases_w
 
     def again(case: Case, subject: str) -> Outcome:
         entry = next(one for each in found.entries.values() for one in each if one.case == case)
-        return Outcome(case_digest=case.digest, target=case.target, subject=subject, backend="cuda",
-                       verdict=Verdict.CRASH if fails else Verdict.AGREE, signature=entry.signature if fails else None,
-                       evidence=entry.evidence)
+        return outcome_of(case, Verdict.CRASH if fails else Verdict.AGREE, entry.signature if fails else None,
+                          subject=subject, backend="cuda", evidence=entry.evidence)
 
     crash = Signature(target="codegen.scan", subject="own", verdict=Verdict.CRASH, kind="SIGABRT")
     log = f"python3: /source/llvm-project/llvm/lib/IR/Constants.cpp:12: f(): Assertion `{text}' failed."

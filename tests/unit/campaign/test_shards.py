@@ -17,6 +17,7 @@ from tests.support.campaigns import campaign_options, shard_spec
 from tests.support.cases import addition
 from tests.support.fake_forks import FakeForks, done
 from tests.support.fake_pool import FakePool, refuse
+from tests.support.outcomes import outcome_of
 from tests.support.refusals import refusal
 from tridiff.fuzz.backends import ARCHITECTURES
 from tridiff.fuzz.campaign import hunt, shard
@@ -245,8 +246,7 @@ def test_a_result_that_comes_and_goes_is_labelled(tmp_path: Path, fake: type[Fak
     def watched(self: Recorder, case: Case, phase: str, **limits: object) -> Outcome | None:
         outcome = execute(self, case, phase, **limits)
         if phase == "confirm" and outcome is not None and next(confirmations) % 5 >= failures:
-            return Outcome(case_digest=case.digest, target=case.target, subject="own", backend="interpreter",
-                           verdict=Verdict.AGREE)
+            return outcome_of(case, Verdict.AGREE)
         return outcome
 
     monkeypatch.setattr(Recorder, "execute", watched)
@@ -309,8 +309,7 @@ def test_shrinking_that_is_out_of_runs_draws_nothing_more(
 
 def outcome(case: Case, verdict: Verdict = Verdict.AGREE, reason: str = "") -> Outcome:
     signature = Signature(target=case.target, subject="own", verdict=verdict, kind="k") if verdict.failed else None
-    return Outcome(case_digest=case.digest, target=case.target, subject="own", backend="interpreter", verdict=verdict,
-                   signature=signature, reason=reason, rows=RowCounts(agree=4), launches=2, compiled_kernels=1)
+    return outcome_of(case, verdict, signature, reason=reason, rows=RowCounts(agree=4), launches=2, compiled_kernels=1)
 
 
 def test_a_store_remembers_the_case_in_flight(tmp_path: Path) -> None:

@@ -2,6 +2,7 @@
 
 from msgspec.structs import replace
 
+from tests.support.outcomes import outcome_of
 from tridiff.fuzz.corpus import entry_id
 from tridiff.fuzz.records import (
     ArraySpec,
@@ -87,5 +88,4 @@ def outcome(
     signature = None
     if verdict.failed:
         signature = Signature(target=case.target, subject=subject, verdict=verdict, kind=kind)
-    return Outcome(case_digest=case.digest, target=case.target, subject=subject, backend=backend, verdict=verdict,
-                   reason=reason, signature=signature)
+    return outcome_of(case, verdict, signature, subject=subject, backend=backend, reason=reason)

@@ -5,9 +5,10 @@ from pathlib import Path
 import pytest
 from msgspec.structs import replace
 
+from tests.support.outcomes import outcome_of
 from tridiff.fuzz.corpus.cause import finding_of, same_finding
 from tridiff.fuzz.corpus.store import Corpus
-from tridiff.fuzz.records import Outcome, Signature, Verdict
+from tridiff.fuzz.records import Signature, Verdict
 
 PROGRAMS = "inductor.programs_reduction"
 
@@ -93,8 +94,7 @@ def test_an_entry_of_a_known_issue_still_shows_it_where_it_ends_in_another_error
 
     def shows(kind: str, verdict: Verdict = Verdict.DISAGREE, **fields: str) -> bool:
         said = replace(entry.signature, kind=kind, verdict=verdict, where="")
-        outcome = Outcome(case_digest=entry.case.digest, target=entry.case.target, subject="own", backend="cuda",
-                          verdict=verdict, signature=said)
+        outcome = outcome_of(entry.case, verdict, said, backend="cuda")
         return same_finding(replace(outcome, **fields), entry)
 
     assert shows("SIGABRT", Verdict.CRASH) and shows("accepted")
@@ -104,8 +104,7 @@ def test_an_entry_of_a_known_issue_still_shows_it_where_it_ends_in_another_error
 
 def test_another_assertion_of_one_signature_is_not_what_an_entry_shows() -> None:
     entry = Corpus(Path(__file__).parents[3] / "corpus").find("sigabrt-89561c16c7")
-    outcome = Outcome(case_digest=entry.case.digest, target=entry.case.target, subject="own", backend="compile:sm_90",
-                      verdict=Verdict.CRASH, signature=entry.signature, evidence=entry.evidence)
+    outcome = outcome_of(entry.case, Verdict.CRASH, entry.signature, backend="compile:sm_90", evidence=entry.evidence)
     assert same_finding(outcome, entry)
     other = outcome.log.replace("SrcBits != DstBits", "SrcBits == DstBits")
     assert other != outcome.log

@@ -10,6 +10,7 @@ from hypothesis import strategies as st
 from tests.support.campaigns import campaign_options, shard_spec
 from tests.support.draws import draws
 from tests.support.fake_pool import FakePool
+from tests.support.outcomes import outcome_of
 from tridiff.fuzz.builds.alike import Alike
 from tridiff.fuzz.builds.changed import Change
 from tridiff.fuzz.campaign import shard
@@ -157,8 +158,7 @@ def test_cases_that_are_not_judged_are_counted_with_their_reason_and_aimed_at_no
         outcome = judge(self, case, *given, **named)  # type: ignore[arg-type]
         if call_of(case).row != "tl.cumsum":
             return outcome
-        return Outcome(case_digest=case.digest, target=case.target, subject="own", backend="interpreter",
-                       verdict=Verdict.NOT_CHECKED, reason="takes 4 of 7 arguments")
+        return outcome_of(case, Verdict.NOT_CHECKED, reason="takes 4 of 7 arguments")
 
     monkeypatch.setattr(fake, "execute", execute)
     result = run(tmp_path, "scans", 120, aimed=True)

@@ -17,6 +17,7 @@ from msgspec.structs import replace
 from tests.support.browser import MISSING, browser
 from tests.support.campaigns import campaign_options, shard_spec
 from tests.support.cases import addition
+from tests.support.outcomes import outcome_of
 from tests.unit.report.records import CORPUS, entry, night
 from tridiff.fuzz.campaign import findings
 from tridiff.fuzz.campaign.live import Live
@@ -24,7 +25,7 @@ from tridiff.fuzz.campaign.record import Counts, Plan, ShardResult
 from tridiff.fuzz.campaign.state import Owned
 from tridiff.fuzz.campaign.store import ShardStore, shard_path
 from tridiff.fuzz.errors import TridiffError
-from tridiff.fuzz.records import Environment, Outcome, RowCounts, Verdict, pretty_json
+from tridiff.fuzz.records import Environment, RowCounts, Verdict, pretty_json
 from tridiff.fuzz.report.serve import REFRESH, live_page, server
 
 NEW = "zero-sign-c65330b634"
@@ -36,8 +37,7 @@ def judge(state: Path, cases: int, *, shard: int = 0) -> None:
     for number in range(cases):
         case = addition(rows=number + 1)
         store.begin(case, round_number=0)
-        store.end(Outcome(case_digest=case.digest, target=case.target, subject="own", backend="interpreter",
-                          verdict=Verdict.AGREE, rows=RowCounts(agree=number + 1), launches=1), case, phase="fuzz",
+        store.end(outcome_of(case, Verdict.AGREE, rows=RowCounts(agree=number + 1), launches=1), case, phase="fuzz",
                   round_number=0, cells=["op=add dtype=i32"])
     store.close()
 

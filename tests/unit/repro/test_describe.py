@@ -4,9 +4,10 @@ import msgspec
 import pytest
 from msgspec.structs import replace
 
+from tests.support.outcomes import outcome_of
 from tests.unit.corpus.entries import division_case, expect, rich_entry
 from tests.unit.repro.findings import case, output, values
-from tridiff.fuzz.records import Case, Environment, Evidence, LaunchOptions, Outcome, Signature, Verdict
+from tridiff.fuzz.records import Case, Environment, Evidence, LaunchOptions, Signature, Verdict
 from tridiff.fuzz.repro.describe import describe, describe_evidence, differs, first_wrong
 from tridiff.fuzz.repro.rerun import Rerun
 from tridiff.oracles.rules import ABS, BIT, NUM, NUM0, ULP, Rule
@@ -14,8 +15,8 @@ from tridiff.oracles.rules import ABS, BIT, NUM, NUM0, ULP, Rule
 
 def rerun_of(case: Case, evidence: Evidence, *, verdict: Verdict = Verdict.DISAGREE) -> Rerun:
     signature = Signature(target=case.target, subject="own", verdict=verdict, kind="value", where="out")
-    outcome = Outcome(case_digest=case.digest, target=case.target, subject="own", backend="cuda", verdict=verdict,
-                      reason="1 of 1 rows of out are wrong (value)", signature=signature, evidence=evidence)
+    outcome = outcome_of(case, verdict, signature, backend="cuda", reason="1 of 1 rows of out are wrong (value)",
+                         evidence=evidence)
     return Rerun(case=case, subject="own", backend="cuda", outcome=outcome,
                  environment=Environment(triton="3.9.0", torch="2.13.0", device="NVIDIA H200"),
                  expected=expect(verdict=Verdict.AGREE))

@@ -3,6 +3,7 @@
 import pytest
 from msgspec.structs import replace
 
+from tests.support.outcomes import outcome_of
 from tests.unit.corpus.entries import division_case, entry, expect
 from tridiff.fuzz.errors import TridiffError
 from tridiff.fuzz.known import KnownIssue, attribute
@@ -23,9 +24,8 @@ class Runner:
                   for value in spec.content.base.values]
         failed = "-7" in values
         signature = replace(entry().signature, subject=subject, kind=self.kind) if failed else None
-        return Outcome(case_digest=case.digest, target=case.target, subject=subject, backend="interpreter",
-                       verdict=Verdict.DISAGREE if failed else Verdict.AGREE, reason="x", signature=signature,
-                       explained_by=(self.issue,) if failed and self.issue and "9" in values else ())
+        return outcome_of(case, Verdict.DISAGREE if failed else Verdict.AGREE, signature, subject=subject, reason="x",
+                          explained_by=(self.issue,) if failed and self.issue and "9" in values else ())
 
     def inputs(self, case: Case, subject: str = "own") -> Evidence:
         return Evidence()

@@ -6,6 +6,7 @@ import pytest
 from msgspec.structs import replace
 
 from tests.support.cases import addition, division, ramp
+from tests.support.outcomes import outcome_of, wrong_in
 from tridiff.fuzz.records import Case, Content, Evidence, Explicit, Outcome, Signature, Verdict
 from tridiff.fuzz.registry import find
 from tridiff.fuzz.shrink.beside import beside
@@ -23,11 +24,10 @@ def asked(case: Case, gives: Callable[[Case], Wrong], *, late: bool = False) -> 
     def run(one: Case) -> Outcome:
         assert target.draw.valid(one)
         wrong = gives(one)
-        signature = Signature(target=one.target, subject="own", verdict=Verdict.DISAGREE, kind="value", where="out")
+        signature = wrong_in(one, "out")
         evidence = Evidence(expected={"numpy": {"out": (wrong[0],)}}, actual={"out": (wrong[1],)}) if wrong else None
-        return Outcome(case_digest=one.digest, target=one.target, subject="own", backend="interpreter",
-                       verdict=Verdict.DISAGREE if wrong else Verdict.AGREE, evidence=evidence,
-                       signature=signature if wrong else None)
+        return outcome_of(one, Verdict.DISAGREE if wrong else Verdict.AGREE, signature if wrong else None,
+                          evidence=evidence)
 
     return beside(case, run, target.draw.valid, simplest=target.shrink.simplest, exhausted=lambda: late)
 
@@ -95,8 +95,7 @@ def test_neighbours_are_asked_of_wrong_results_and_not_of_what_ends_a_process(
     def run(one: Case) -> Outcome:
         wrong = floored(one)
         signature = Signature(target=one.target, subject="own", verdict=verdict, kind="value") if wrong else None
-        return Outcome(case_digest=one.digest, target=one.target, subject="own", backend=backend, evidence=Evidence(),
-                       verdict=verdict if wrong else Verdict.AGREE, signature=signature)
+        return outcome_of(one, verdict if wrong else Verdict.AGREE, signature, backend=backend, evidence=Evidence())
 
     found = minimise(case, run(case), target=target, run=run, inputs=lambda one: Evidence()).outcome.evidence
     assert found is not None and (found.beside.get("a.0 = 0") == "") is told and bool(found.beside) is told

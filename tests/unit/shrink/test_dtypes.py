@@ -6,6 +6,7 @@ import pytest
 from msgspec.structs import replace
 
 from tests.support.cases import addition, division
+from tests.support.outcomes import outcome_of
 from tridiff.fuzz.records import ArraySpec, Case, Content, Explicit, Outcome, Verdict
 from tridiff.fuzz.registry import find
 from tridiff.fuzz.shrink.dtypes import alone, class_of_dtype, with_setting
@@ -15,8 +16,7 @@ def asked(case: Case, fails: Callable[[str], bool], *, late: bool = False) -> st
     """What `alone` says where `fails` is told the dtype of the first array."""
     def run(one: Case) -> Outcome:
         failed = fails(one.arrays[0].dtype)
-        return Outcome(case_digest=one.digest, target=one.target, subject="own", backend="interpreter",
-                       verdict=Verdict.DISAGREE if failed else Verdict.AGREE)
+        return outcome_of(one, Verdict.DISAGREE if failed else Verdict.AGREE)
 
     return alone(case, run, find(case.target).draw.valid, exhausted=lambda: late)
 

@@ -5,6 +5,7 @@ from collections.abc import Callable
 import pytest
 
 from tests.support.cases import division, ramp, reduction
+from tests.support.outcomes import outcome_of
 from tridiff.fuzz.corpus.pattern import key_of
 from tridiff.fuzz.known.draws import draw_cases
 from tridiff.fuzz.records import Case, Evidence, Explicit, Outcome, Signature, Verdict
@@ -31,11 +32,10 @@ def small(case: Case, gives: Gives, *, kind: str = "") -> tuple[Case | None, str
             shown = kind if kind and one.params["form"] != "blocks" else "inf" if "inf" in str(got) else "value"
             said = Signature(target=one.target, subject="own", kind=shown, where="out", about=target.judge.label(one),
                              verdict=Verdict.DISAGREE)
-        return Outcome(case_digest=one.digest, target=one.target, subject="own", backend="interpreter", signature=said,
-                       verdict=Verdict.DISAGREE if said else Verdict.AGREE, evidence=Evidence(
-                           inputs={spec.name: spec.content.base.values for spec in one.arrays
-                                   if spec.content is not None and isinstance(spec.content.base, Explicit)},
-                           expected={"numpy": {"out": (f"{right:g}",)}}, actual={"out": (f"{got:g}",)}))
+        return outcome_of(one, Verdict.DISAGREE if said else Verdict.AGREE, said,
+                          evidence=Evidence(inputs={spec.name: spec.content.base.values for spec in one.arrays if
+                              spec.content is not None and isinstance(spec.content.base, Explicit)}, expected={"numpy":
+                              {"out": (f"{right:g}",)}}, actual={"out": (f"{got:g}",)}))
 
     first = run(case)
     found = minimise(case, first, target=target, run=run, inputs=lambda one: Evidence(), max_runs=300)
