@@ -6,7 +6,7 @@ program itself, and an element is predicted if it is what one of them allows the
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from itertools import islice
 
 import numpy as np
@@ -34,99 +34,49 @@ _MOST = 16
 """Programs that are interpreted for one failure."""
 
 
-def other_repeated(seen: Wrong) -> Masks:
-    """-1 for what a masked load of narrow integers gives where it is masked."""
-    return _computed(seen, forms.OTHER)
+def _of(form: Form) -> Callable[[Wrong], Masks]:
+    """The prediction of what comes out of a form."""
+    return lambda seen: _computed(seen, form)
 
 
-def lop3_fused(seen: Wrong) -> Masks:
-    """The logic behind a lop3 of one register twice, with zero for that register."""
-    return _computed(seen, forms.LOP3)
-
-
-def sign_narrowed(seen: Wrong) -> Masks:
-    """What comes of the unsigned number modulo a smaller power of two."""
-    return _computed(seen, number_forms.WIDENED_SIGN)
-
-
-def not_infinite(seen: Wrong) -> Masks:
-    """What comes of an integer beyond 65504 that a half holds as it is."""
-    return _computed(seen, number_forms.HALF_OF_FEW_BITS)
-
-
-def conversion_left_out(seen: Wrong) -> Masks:
-    """What comes of a value that is converted once, not twice."""
-    return _computed(seen, number_forms.JOINED_CONVERSIONS)
-
-
-def reciprocal_taken(seen: Wrong) -> Masks:
-    """What comes of a product with the reciprocal where an index expression is divided by a number."""
-    return _computed(seen, index_forms.QUOTIENT_BY_NUMBER)
-
-
-def choice_of_zero(seen: Wrong) -> Masks:
-    """+0.0 for -0.0 where 1.0 was the other choice."""
-    return _computed(seen, forms.CHOICE)
-
-
-def negated_truth(seen: Wrong) -> Masks:
-    """+0.0 for the -0.0 that a negated truth value is as a number."""
-    return _computed(seen, number_forms.NEGATED_TRUTH)
-
-
-def truth_converted(seen: Wrong) -> Masks:
-    """1.0 for the bf16 whose bits are 1."""
-    return _computed(seen, forms.TRUTH_AS_HALF)
-
-
-def fp16_converted(seen: Wrong) -> Masks:
-    """1.0 for the fp16 whose bits are 1."""
-    return _computed(seen, forms.TRUTH_AS_FP16)
-
-
-def float_converted(seen: Wrong) -> Masks:
-    """What comes of 1 for the bits of 1.0 in double or single precision."""
-    return _computed(seen, forms.TRUTH_AS_FLOAT)
-
-
-def negation_lost(seen: Wrong) -> Masks:
-    """The extremum of three whose operand is not negated."""
-    return _computed(seen, extremum_forms.EXTREMUM_OF_THREE)
-
-
-def negation_lost_in_index(seen: Wrong) -> Masks:
-    """What comes of an index expression without the negation."""
-    return _computed(seen, index_forms.EXTREMUM_IN_INDEX)
-
-
-def limit_taken(seen: Wrong) -> Masks:
-    """The negative constant for the maximum of it and -|x|, -|x| for the minimum."""
-    return _computed(seen, forms.LIMIT)
-
-
-def limit_taken_in_index(seen: Wrong) -> Masks:
-    """What comes of an index expression with such an extremum."""
-    return _computed(seen, index_forms.LIMIT_IN_INDEX)
-
-
-def abs_left_out(seen: Wrong) -> Masks:
-    """What comes of a product in the place of its absolute value."""
-    return _computed(seen, forms.ABS_OF_PRODUCT)
-
-
-def constant_left_out(seen: Wrong) -> Masks:
-    """What comes of a 16-bit integer to which no constant was added."""
-    return _computed(seen, forms.SUM_USED_TWICE)
-
-
-def constant_left_out_in_index(seen: Wrong) -> Masks:
-    """The quotient of an index expression to which no constant was added."""
-    return _computed(seen, index_forms.SUM_IN_INDEX)
-
-
-def relu_left_out(seen: Wrong) -> Masks:
-    """The extremum that relu was not taken of, or of what a relu in it was taken of."""
-    return _computed(seen, extremum_forms.RELU)
+other_repeated = _of(forms.OTHER)
+"""-1 for what a masked load of narrow integers gives where it is masked."""
+lop3_fused = _of(forms.LOP3)
+"""The logic behind a lop3 of one register twice, with zero for that register."""
+sign_narrowed = _of(number_forms.WIDENED_SIGN)
+"""What comes of the unsigned number modulo a smaller power of two."""
+not_infinite = _of(number_forms.HALF_OF_FEW_BITS)
+"""What comes of an integer beyond 65504 that a half holds as it is."""
+conversion_left_out = _of(number_forms.JOINED_CONVERSIONS)
+"""What comes of a value that is converted once, not twice."""
+reciprocal_taken = _of(index_forms.QUOTIENT_BY_NUMBER)
+"""What comes of a product with the reciprocal where an index expression is divided by a number."""
+choice_of_zero = _of(forms.CHOICE)
+"""+0.0 for -0.0 where 1.0 was the other choice."""
+negated_truth = _of(number_forms.NEGATED_TRUTH)
+"""+0.0 for the -0.0 that a negated truth value is as a number."""
+truth_converted = _of(forms.TRUTH_AS_HALF)
+"""1.0 for the bf16 whose bits are 1."""
+fp16_converted = _of(forms.TRUTH_AS_FP16)
+"""1.0 for the fp16 whose bits are 1."""
+float_converted = _of(forms.TRUTH_AS_FLOAT)
+"""What comes of 1 for the bits of 1.0 in double or single precision."""
+negation_lost = _of(extremum_forms.EXTREMUM_OF_THREE)
+"""The extremum of three whose operand is not negated."""
+negation_lost_in_index = _of(index_forms.EXTREMUM_IN_INDEX)
+"""What comes of an index expression without the negation."""
+limit_taken = _of(forms.LIMIT)
+"""The negative constant for the maximum of it and -|x|, -|x| for the minimum."""
+limit_taken_in_index = _of(index_forms.LIMIT_IN_INDEX)
+"""What comes of an index expression with such an extremum."""
+abs_left_out = _of(forms.ABS_OF_PRODUCT)
+"""What comes of a product in the place of its absolute value."""
+constant_left_out = _of(forms.SUM_USED_TWICE)
+"""What comes of a 16-bit integer to which no constant was added."""
+constant_left_out_in_index = _of(index_forms.SUM_IN_INDEX)
+"""The quotient of an index expression to which no constant was added."""
+relu_left_out = _of(extremum_forms.RELU)
+"""The extremum that relu was not taken of, or of what a relu in it was taken of."""
 
 
 class _Library(EagerInterpreter):
@@ -183,9 +133,8 @@ def bessel_function_decayed(seen: Wrong) -> Masks:
     return found
 
 
-def place_narrowed(seen: Wrong) -> Masks:
-    """What comes of the place that argmin or argmax finds, in the type of what is searched."""
-    return _computed(seen, number_forms.NARROW_PLACE)
+place_narrowed = _of(number_forms.NARROW_PLACE)
+"""What comes of the place that argmin or argmax finds, in the type of what is searched."""
 
 
 def behind_a_searched_truth(seen: Wrong) -> Masks:
