@@ -8,7 +8,7 @@ from tridiff.fuzz.versions import before
 _ONE, _SIX = "(1, 1, 1) (5,)", "(2, 3, 1) (5,)"
 _DUE: dict[str, Answers] = {
     "nothing": {"launches": _SIX, "compiled": "False"}, "closure": {
-        "scope": "True", "launches": _SIX, "noted": "[constexpr[3]]"},
+        "scope": "True", "another": "CompileTimeAssertionFailure", "launches": _SIX, "noted": "[constexpr[3]]"},
     "foreign name": {"as": "CompilationError", "launches": ""}, "conflict": {"as": "RuntimeError", "launches": ""},
     "by type": {"launches": "(1, 1, 1) (5, 2.0, 3.0, 16, True)",
                 "signature": "{'x': '*i32', 'n': 'i64', 'f': 'fp32', 't': 'fp32', 'k': 'i32', 'b': 'u1', "

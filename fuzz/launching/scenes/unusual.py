@@ -60,8 +60,16 @@ def _of(compiled: Any) -> Told:
 
 
 def _closure(user: Any, there: Bench) -> Told:
-    return {"scope": "C" in user.get_capture_scope(), "pointers": "inner" in user.get_capture_scope(), **_plain(
+    """A kernel with a constant around it, of which the module has another one by the same name; and one that differs in
+    nothing but that constant, with which its own assertion fails."""
+    found = {"scope": "C" in user.get_capture_scope(), "pointers": "inner" in user.get_capture_scope(), **_plain(
         user, there), "noted": [value for value, _ in user.used_global_vals.values()]}
+    around = user.fn.__globals__
+    try:
+        found["another"] = _plain(around["made"](triton.language.constexpr(5), around["twice"]), there) and "taken"
+    except Exception as error:
+        found["another"] = type(error).__name__
+    return found
 
 
 def _conflict(user: Any, there: Bench) -> Told:

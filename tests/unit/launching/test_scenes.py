@@ -23,8 +23,8 @@ from tridiff.oracles import launching
 ARCH = "compile:sm_90"
 
 
-WRONG = ("text of ptx",)
-"""Scenes that every release gets wrong."""
+WRONG = ("text of ptx", *(("unusual 1",) if before(installed(), "3.9.0") else ()))
+"""Scenes that this release gets wrong, or every one."""
 
 
 class Runner:
@@ -148,6 +148,8 @@ def version() -> Iterator[None]:
 def test_faults_between_source_and_launch_are_seen(
         module: str, name: str, change: Callable[[Any], Any], scene: str, choices: dict[str, object],
         monkeypatch: pytest.MonkeyPatch) -> None:
+    if scene in WRONG:
+        pytest.skip("this release takes the module's constants without any fault: closures-share-a-key-behind-a-global")
     play(case(scene, **choices))
     _changed(monkeypatch, module, name, change)
     with pytest.raises(Exception, match=r"is due|static_assert"):
