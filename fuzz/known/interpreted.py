@@ -15,7 +15,7 @@ from tridiff.oracles.dtypes import FP8
 
 _WHERE = (("language.*", "own"), ("language.*", PLAIN))
 _OF_TWO = ("tl.minimum", "tl.maximum", "tl.clamp", "fp8.fmin", "fp8.fmax", "tl.reduce", "tl.reduce.pair",
-           "tl.reduce.three", "tl.associative_scan")
+           "tl.reduce.three", "tl.associative_scan", "memory.reread")
 """Rows in which extrema are taken of two elements at a time."""
 
 

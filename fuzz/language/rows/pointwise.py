@@ -115,7 +115,7 @@ def _function(name: str, op: str, dtypes: tuple[str, ...], *, converts: bool = T
         rules=lambda call: (rule_of(op, (call.stored[0],) * 2, call.stored[0]),), defined=defined)
 
 
-def _widened(call: Call, version: str) -> str:
+def of_extremum(call: Call, version: str) -> str:
     """The type of an extremum: before 3.9.0 numbers count as tensors, and bf16 is computed in fp32 and left there."""
     if offers(version, "extrema and scans in the types of their operands"):
         return call.stored[0]
@@ -140,7 +140,7 @@ def _extremum(name: str, covers: tuple[str, ...]) -> Row:
         name=name, topic="pointwise", covers=covers, draw=draw,
         text=lambda call: f"{name}({arguments(call)}" + (
             f", propagate_nan=tl.PropagateNan.{call.options['nan']})" if "nan" in call.options else ")"),
-        results=lambda call, version: (Result(dtype=_widened(call, version), shape=together(call)),),
+        results=lambda call, version: (Result(dtype=of_extremum(call, version), shape=together(call)),),
         answer=lambda call, lib, operands: (lib.pointwise(op(call), call.stored[0], *operands),),
         rules=lambda call: (rule_of(op(call), (call.stored[0],) * 2, call.stored[0]),))
 
@@ -170,7 +170,7 @@ def _clamp() -> Row:
         name="tl.clamp", topic="pointwise", covers=("tl.clamp",), draw=draw,
         text=lambda call: f"tl.clamp({arguments(call)}" + (
             f", propagate_nan=tl.PropagateNan.{call.options['nan']})" if "nan" in call.options else ")"),
-        results=lambda call, version: (Result(dtype=_widened(call, version), shape=together(call)),),
+        results=lambda call, version: (Result(dtype=of_extremum(call, version), shape=together(call)),),
         answer=answer, rules=lambda call: (rule_of("fmin", (call.stored[0],) * 2, call.stored[0]),))
 
 

@@ -9,6 +9,7 @@ from typing import Any
 from tridiff.fuzz.language.choices import FLOATS, INTEGERS, Choices
 from tridiff.fuzz.language.row import Library, Row
 from tridiff.fuzz.language.rows.atomics import place
+from tridiff.fuzz.language.rows.pointwise import of_extremum
 from tridiff.kernels.language.call import Call, Result
 from tridiff.kernels.language.emit import index
 from tridiff.oracles.dtypes import dtype
@@ -23,6 +24,11 @@ _TEXTS = tuple(_FORMS)
 _COMPARISONS = ("lt", "ge", "eq")
 _OF_INTEGERS = ("a - b", "a == b", "a ^ b", "a * b")
 _OF_FLOATS = tuple(text for text in _TEXTS if text != "a ^ b")
+
+
+def square(call: Call) -> bool:
+    """Whether a call asks for more of a product than its value: its sign, or its absolute value."""
+    return _FORMS[_TEXTS[call.number("form")]][0] == "mul" and len(_FORMS[_TEXTS[call.number("form")]]) > 1
 
 
 def _answer(call: Call, lib: Library, operands: tuple[Any, ...]) -> Any:
@@ -54,9 +60,16 @@ def _reread() -> Row:
     def rules(call: Call) -> tuple[Rule, ...]:
         return (NUM if dtype(call.stored[0]).is_float else BIT,)
 
+    def results(call: Call, version: str) -> tuple[Result, ...]:
+        form, (one, _), (stored,) = _TEXTS[call.number("form")], call.operands, call.stored
+        if stored != ("i1" if _FORMS[form][-1] in _COMPARISONS else one.dtype):
+            raise ValueError(f"{form} is not stored as {stored}")
+        made = of_extremum(call, version) if form == "tl.maximum(a, b)" else stored
+        return (Result(dtype=made, shape=one.shape),)
+
     return Row(
         name="memory.reread", topic="memory", covers=("tl.load", "tl.store"), draw=draw, text=text, loads=False,
-        results=lambda call, version: (Result(dtype=call.stored[0], shape=call.operands[0].shape),),
+        results=results,
         answer=lambda call, lib, operands: (_answer(call, lib, operands),), rules=rules)
 
 
