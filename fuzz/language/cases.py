@@ -21,7 +21,7 @@ _WORD = re.compile(r"^[A-Za-z0-9_:]{0,40}\Z")
 WAYS = frozenset((
     "arguments", "attribute", "branch", "cast", "difference", "f", "function", "helper", "in_place", "list", "m",
     "math", "method", "noinline", "plain", "product", "range", "ravel", "repeated", "reshape", "static_range", "sum",
-    "to", "tuple", "unchecked", "view"))
+    "to", "transposed", "tuple", "unchecked", "view"))
 """How a call may be written: an option of many rows, whose texts look for the one or two that they know."""
 
 

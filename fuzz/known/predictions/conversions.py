@@ -4,7 +4,8 @@ import torch
 
 from tridiff.fuzz.known.issue import Wrong
 from tridiff.fuzz.known.predictions.operands import operands
-from tridiff.oracles.bits import to_float64
+from tridiff.kernels.language.call import Call
+from tridiff.oracles.bits import to_bits, to_float64
 from tridiff.oracles.by_torch import language as by_torch
 
 _HIGHEST = 65535.0
@@ -33,3 +34,22 @@ def _upper_byte(x: torch.Tensor) -> torch.Tensor:
     wide = to_float64(x)
     word = wide.nan_to_num(nan=32768.0 if x.dtype == torch.float64 else 0.0, posinf=_HIGHEST, neginf=0.0)
     return (word.clamp(0.0, _HIGHEST).to(torch.int32) >> 8).to(torch.uint8)
+
+
+def low_bits_of_its_integer(seen: Wrong) -> dict[str, torch.Tensor]:
+    """For the low bits of a sum those of the sum as an integer without a sign, held within its range, of as many bits
+    as are asked for or of 32."""
+    if "out0" not in seen.wrong or not isinstance(seen.case.program, Call):
+        return {}
+    one, other = operands(seen)
+    total, actual = to_float64(one + other), seen.actual["out0"]
+    if seen.case.program.options.get("way") == "transposed":
+        total = total.transpose(-1, -2)
+    bits, held = 8 * actual.element_size(), to_bits(actual).to(torch.int64).reshape(total.shape)
+    found = torch.zeros(actual.shape, dtype=torch.bool, device=actual.device)
+    for width in {bits, 32}:
+        whole = total.nan_to_num(nan=0.0).clamp(0.0, 2.0**width - 1).to(torch.int64)
+        if seen.case.program.options.get("way") == "noinline":
+            whole ^= 1
+        found |= ((whole ^ held) % (1 << bits) == 0).reshape(found.shape)
+    return {"out0": found}

@@ -4,6 +4,7 @@ from typing import Any
 
 from tridiff.fuzz.language.choices import EVERY, FLOATS, FP8, NUMBERS, Choices
 from tridiff.fuzz.language.row import Library, Row
+from tridiff.fuzz.language.rows import low_bits
 from tridiff.kernels.language.call import Call, Result
 from tridiff.kernels.pointwise.record import TRITON_NAMES
 from tridiff.oracles.dtypes import dtype
@@ -104,4 +105,4 @@ def _store() -> Row:
         answer=_answer, rules=lambda call: (_rule(call.stored[0]),), defined=_defined)
 
 
-ROWS = (_cast(), _bitcast(), _store())
+ROWS = (_cast(), _bitcast(), _store(), *low_bits.ROWS)
