@@ -21,7 +21,7 @@ REPAIRED, PLAIN, STRICT = "interpreter repaired", "interpreter plain", "interpre
 OWN = "own subject"
 LLVM_OFF, PTXAS_O0, OTHER_PTXAS, NO_FUSION = "llvm optimisation off", "ptxas -O0", "other ptxas", "no fp fusion"
 ONE_STAGE, OTHER_WARPS = "one stage", "other warps"
-EVALUATED, EXECUTED = "evaluated IR", "executed PTX"
+EVALUATED = "evaluated IR"
 WITHOUT, PREFIX = "without ", "up to "
 
 ANOTHER_CODE = ("codes", "same_code")
@@ -223,10 +223,14 @@ def _failed_step(seen: Seen) -> Decision | None:
     if crash is not None and crash.rule == "llvm-fatal" and re.search(r"Cannot select: .*= ?[A-Z]+_[A-Z_]+", crash.key):
         evidence.append("what cannot be selected is an instruction of the target, which the lowering asked for by name")
         return Decision(stage="ttgir", confidence="inferred", evidence=tuple(evidence))
+    if entered == "compile" and not result.ended and not seen.launching:
+        evidence.append("that is before the front end begins, where options and arguments are read")
+        return Decision(stage="runtime", confidence="inferred", evidence=tuple(evidence))
     if entered == TO_LLVM and not result.ended:
         evidence.append("what is refused there is the module that the lowering made")
         return Decision(stage="ttgir", confidence="inferred", evidence=tuple(evidence))
-    return Decision(stage=stage, step=step, confidence="seen", evidence=tuple(evidence))
+    return Decision(stage=stage, step=step, confidence="not localised" if stage == "unknown" else "seen",
+                    evidence=tuple(evidence))
 
 
 def _inside_inline_assembly(ptx: str, said: str) -> bool:
@@ -291,12 +295,9 @@ def beside_a_baseline(found: Decision, effect: Effect) -> Decision:
 
 def _device(seen: Seen) -> Decision | None:
     """A failure that only the device shows, by the changes that make it go away."""
-    gone, executed = seen.effect, seen.effect(EXECUTED)
+    gone = seen.effect
     right_ir = bool(seen.values) and all(one.outcome is not None and not one.outcome.verdict.failed
                                          for one in seen.values[-1:])
-    if executed == "gone":
-        return Decision(stage="ptxas", confidence="seen", evidence=(
-            "the PTX, executed instruction by instruction on the case's inputs, gives the right values",))
     if gone(PTXAS_O0) == "gone":
         return Decision(stage="ptxas", confidence="inferred", evidence=(
             "ptxas at -O0 makes a right kernel of the same PTX",))
@@ -306,7 +307,7 @@ def _device(seen: Seen) -> Decision | None:
     omitted = [one.change.removeprefix(WITHOUT) for one in seen.vector
                if one.change.startswith(WITHOUT) and one.effect == "gone"]
     prefix = [one.change.removeprefix(PREFIX) for one in seen.vector
-              if one.change.startswith(PREFIX) and one.effect in ("same", "other")]
+              if one.change.startswith(PREFIX) and one.effect == "same"]
     if gone(LLVM_OFF) == "gone" and gone(PTXAS_O0) == "unknown":
         # Less optimised code may only be code that ptxas makes nothing wrong of.
         return Decision(evidence=("it is right without LLVM's optimisation; what ptxas at -O0 makes was not seen",))
@@ -320,9 +321,6 @@ def _device(seen: Seen) -> Decision | None:
         stage, step = stage_of(named[0])
         return Decision(stage=stage, step=step, confidence="inferred", evidence=(
             f"it is right without {' or without '.join(omitted)}, all else as it was"[:500],))
-    if right_ir and executed in ("same", "other"):
-        return Decision(stage="ttgir", step="", confidence="inferred", evidence=(
-            "the last TTGIR computes the right values, the PTX does not, with or without LLVM's optimisation",))
     if gone(ONE_STAGE) == "gone":
         return Decision(stage="ttgir", step="make_ttgir add_pipeline", confidence="inferred", evidence=(
             "it is right where loops are not pipelined",))

@@ -282,11 +282,18 @@ class _Search:
         return msgspec.structs.replace(self._case, options=msgspec.structs.replace(self._case.options, **options))
 
     def _omissions(self) -> None:
-        """Passes that change the IR, left out one at a time."""
+        """Passes that change the IR, left out one at a time. Where several of them help, the first behind which it is
+        wrong without any later one that can be left out is to blame."""
         first = self._compiled
         changing = [step for step in first.steps if step.changed] if first is not None else []
-        for step in changing[:MOST_OMISSIONS]:
-            self._try(f"{decide.WITHOUT}{step.title}", drop=(step.key,))
+        effects = {step: self._try(f"{decide.WITHOUT}{step.title}", drop=(step.key,))
+                   for step in changing[:MOST_OMISSIONS]}
+        free = [step for step, effect in effects.items() if effect in ("gone", "same")]
+        helping = [step for step in free if effects[step] == "gone"]
+        for step in helping if len(helping) > 1 else ():
+            later = tuple(one.key for one in free[free.index(step) + 1:])
+            if self._try(f"{decide.PREFIX}{step.title}", drop=later) == "same":
+                return
 
 
 def failed(result: Result) -> bool:

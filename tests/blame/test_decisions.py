@@ -57,7 +57,6 @@ TABLE: dict[str, tuple[Seen, tuple[str, str, str]]] = {
     "nothing can be evaluated and nothing helps": (
         on_device(points(*PASSES, skipped=(0, 1, 2, 3, 4)), LLVM_OFF="same", PTXAS_O0="same"),
         ("unknown", "", "not localised")),
-    "the executed PTX is right": (on_device(EXECUTED="gone", PTXAS_O0="same"), ("ptxas", "", "seen")),
     "right with ptxas at -O0": (on_device(LLVM_OFF="same", PTXAS_O0="gone"), ("ptxas", "", "inferred")),
     "right with ptxas at -O0 and without LLVM's optimisation": (
         on_device(LLVM_OFF="gone", PTXAS_O0="gone"), ("ptxas", "", "inferred")),
@@ -167,6 +166,7 @@ ERROR = Verdict.COMPILE_ERROR
     (judged("hits", entered="ptxas", launching=True), "runtime"),
     (judged("hits", entered="ptxas"), "unknown"),
     (judged("same_code", entered="ptxas", launching=True), "unknown"),
+    (judged("TypeError: expected string", verdict=ERROR, entered="compile"), "runtime"),
     (judged("JSONDecodeError: Unterminated string", verdict=Verdict.CRASH, entered="ptxas", launching=True), "runtime"),
     (judged("JSONDecodeError: Unterminated string", verdict=Verdict.CRASH, entered="ptxas"), "ptxas"),
     (judged("value", entered="ptxas", library=("softmax",), values=points(wrong_from=0)), "language"),
@@ -233,3 +233,24 @@ def test_a_kept_blame_says_once_how_the_case_ends() -> None:
     assert kept.evidence == ("it fails as before without any one of 1 other passes",
                              "nothing compiles without any one of 1 other passes")
     assert shortened(kept) == kept
+
+
+def test_of_several_passes_that_help_the_first_that_needs_no_later_one_is_to_blame() -> None:
+    """It is wrong once the first and the third pass have run; the lowering cannot be left out."""
+    steps = tuple(replace(step(f"make_ttgir {name}", place), place=place) for place, name in enumerate(
+        ("add_convert_to_ttgpuir", "add_coalesce", "add_cse", "add_pipeline", "add_sccp")))
+    asked = []
+
+    class Room(Slow):
+        def run(self, trial: Trial) -> Result:
+            asked.append(trial.drop)
+            if "make_ttgir#0" in trial.drop:
+                return Result(outcome=outcome(Verdict.COMPILE_ERROR))
+            right = {"make_ttgir#1", "make_ttgir#3"} & set(trial.drop)
+            return Result(outcome=outcome(Verdict.AGREE if right else Verdict.DISAGREE))
+
+    search = _Search(addition(rows=2), "own", "cuda", None, Room(), "")  # type: ignore[arg-type]
+    search._first, search._compiled = Result(outcome=outcome(Verdict.DISAGREE)), Result(steps=steps)
+    search._omissions()
+    assert decided(search._seen()).step == "make_ttgir add_pipeline"
+    assert asked[5:] == [("make_ttgir#2", "make_ttgir#3", "make_ttgir#4"), ("make_ttgir#4",)]
