@@ -18,7 +18,7 @@ import argparse
 import itertools
 import json
 from collections import Counter
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
 from pathlib import Path
 
 import msgspec
@@ -30,7 +30,7 @@ from tridiff.fuzz.bench.triton_failures import of_passes
 from tridiff.fuzz.builds import resolve
 from tridiff.fuzz.corpus.alike import Alike
 from tridiff.fuzz.corpus.cause import findings_of
-from tridiff.fuzz.corpus.pattern import key_of
+from tridiff.fuzz.corpus.pattern import key_of, raised_alone
 from tridiff.fuzz.corpus.store import Corpus
 from tridiff.fuzz.records import Case, CorpusEntry, Evidence, Outcome
 from tridiff.fuzz.workers.pool import Pool, PoolOptions
@@ -104,22 +104,23 @@ def unlike(failures: Sequence[Failure], files: Sequence[Filed], same: Callable[[
                for (failure, one), (another, other) in itertools.combinations(group, 2))
 
 
-def filed(failure: Failure, *, by: str) -> Filed:
+def filed(failure: Failure, *, by: str, alone: Collection[str] = ()) -> Filed:
     """The failure under its finding: by "pattern", with which others a campaign proposes it as one, or by "signature",
-    which is the finding itself."""
+    which is the finding itself. alone: see `fuzz.corpus.pattern.raised_alone`."""
     told = failure.told
     signature = told.signature
     assert signature is not None
     finding = findings_of(signature, failure.issues)[0]
     if by == "pattern" and not failure.issues:
-        finding = key_of(signature, failure.case, told.evidence, told.reason, filter(None, (failure.blame,)))
+        finding = key_of(signature, failure.case, told.evidence, told.reason, filter(None, (failure.blame,)), alone)
     return Filed(cause=failure.cause, finding=finding, place=failure.place)
 
 
 def grouped(failures: Sequence[Failure], *, by: str) -> list[Filed]:
     """Each under its finding; those of one pattern are told apart by their neighbours (`fuzz.corpus.alike`)."""
     alike: Alike[int] = Alike()
-    files = [filed(one, by=by) for one in failures]
+    alone = raised_alone((one.told.signature, filter(None, (one.blame,))) for one in failures if one.told.signature)
+    files = [filed(one, by=by, alone=alone) for one in failures]
     if by != "pattern":
         return files
     found = []

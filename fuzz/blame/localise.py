@@ -19,7 +19,7 @@ from tridiff.fuzz.blame.trial import Result, Trial, Values
 from tridiff.fuzz.builds import Build
 from tridiff.fuzz.errors import TridiffError
 from tridiff.fuzz.records import Blame, Case, CorpusEntry, Outcome, Signature, Verdict
-from tridiff.fuzz.records.blame import BEHIND, DEPARTS, Effect, Tried
+from tridiff.fuzz.records.blame import BEHIND, DEPARTS, RAISED, Effect, Tried
 from tridiff.fuzz.registry import find
 
 SECONDS = 120.0
@@ -178,13 +178,16 @@ class _Search:
         return departing(ours.calls, theirs.calls, usual, stack)
 
     def _behind(self, first: Result) -> Iterator[str]:
-        """A sentence on who is behind the error with which the first trial ended, if that is known."""
+        """Sentences on who raises the error with which the first trial ended, and on who is behind it."""
         if not first.stack:
             return
         with suppress(OutOfTime):
             lines = self._laboratory.lines(self._trial("right cases", right=True, plant="",
                                                        seconds=RIGHT_SECONDS))
-            name = innermost(first.stack, lines) if lines is not None else ""
+            if lines is None:
+                return
+            yield f"{RAISED}{first.stack[0].file} {first.stack[0].function}"[:500]
+            name = innermost(first.stack, lines)
             if name:
                 yield f"{BEHIND}{name}"[:500]
 

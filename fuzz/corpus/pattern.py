@@ -14,7 +14,7 @@ target's word belongs to it.
 """
 
 import re
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Collection, Iterable, Iterator, Mapping
 
 import msgspec
 from msgspec.structs import replace
@@ -84,19 +84,21 @@ class Pattern(msgspec.Struct, frozen=True, kw_only=True):
 
 
 def pattern_of(signature: Signature, case: Case, evidence: Evidence | None, reason: str = "",
-               blame: Iterable[Blame] = ()) -> Pattern | None:
+               blame: Iterable[Blame] = (), alone: Collection[str] = ()) -> Pattern | None:
     """The pattern of a small failing case; None where nothing but the signature tells anything. reason: what the
-    outcome says, or a title that ends in it."""
+    outcome says, or a title that ends in it. alone: see `raised_alone`."""
     for one in blame:
         if one.operation:
             return Pattern(place=(one.step or "front-end",), shown=(_departed(one.operation),))
+        if (raised := _raised(signature, one)) in alone:
+            return Pattern(place=(signature.subject,), shown=(raised,))
         if one.behind:
             return Pattern(place=(signature.subject,), shown=(f"behind {one.behind}",))
     if evidence is not None and evidence.plainest is not None:
         plainest = evidence.plainest
         return pattern_of(replace(plainest.signature, subject=signature.subject), plainest.case, plainest.evidence)
     if signature.verdict is not Verdict.DISAGREE:
-        said = _BLOCK.sub("T", _LIST.sub("[]", message(signature.kind)))
+        said = _said(signature)
         place = (signature.subject, signature.about) if _PYTHON.search(said) else (signature.subject,)
         return Pattern(place=place, shown=(said,)) if said and said != _NOWHERE else None
     if isinstance(case.program, Graph):
@@ -126,6 +128,25 @@ def pattern_of(signature: Signature, case: Case, evidence: Evidence | None, reas
         operands = ()
     return Pattern(place=(target.name, signature.subject), shown=tuple(sorted({_coarse(one) for one in shown})),
                    operands=tuple(map(_coarse, operands)), settings=settings)
+
+
+def raised_alone(failures: Iterable[tuple[Signature, Iterable[Blame]]]) -> frozenset[str]:
+    """Errors, by what they say and where they are raised, of which one at least has nobody else behind it: every line
+    on its way there is run by right cases as well. Then it is raised wrongly, and who is behind others of the same
+    words, raised in the same place, was only there."""
+    return frozenset(_raised(signature, one) for signature, blame in failures for one in blame
+                     if one.raised and one.behind in ("", one.raised)) - {""}
+
+
+def _raised(signature: Signature, blame: Blame) -> str:
+    """"" of what is no error, and where Python's own words would be those of any slip."""
+    if not blame.raised or signature.verdict is Verdict.DISAGREE or _PYTHON.search(signature.kind):
+        return ""
+    return f"{_said(signature) or signature.kind} in {blame.raised}"
+
+
+def _said(signature: Signature) -> str:
+    return _BLOCK.sub("T", _LIST.sub("[]", message(signature.kind)))
 
 
 def _departed(operation: str) -> str:
@@ -287,21 +308,22 @@ def _settings(case: Case, evidence: Evidence | None) -> Iterator[str]:
 
 
 def key_of(signature: Signature, case: Case, evidence: Evidence | None, reason: str = "",
-           blame: Iterable[Blame] = ()) -> str:
+           blame: Iterable[Blame] = (), alone: Collection[str] = ()) -> str:
     """Failures with one key are proposed as one finding: that of the minimal pattern, else that of the signature."""
-    found = pattern_of(signature, case, evidence, reason, blame)
+    found = pattern_of(signature, case, evidence, reason, blame, alone)
     return found.key if found is not None else finding_of(signature)
 
 
 def proposed(new: Iterable[CorpusEntry], stored: Iterable[CorpusEntry]) -> dict[str, str]:
     """For ids of new findings, TARGET/ID of the entry with which each is proposed as one: one that has the same minimal
     pattern and no contrary neighbour, and was there before or comes earlier among the new ones."""
-    fresh = list(new)
+    fresh, known = list(new), list(stored)
     names = {entry.id for entry in fresh}
+    alone = raised_alone((entry.signature, entry.blame) for entry in (*known, *fresh))
     alike: Alike[CorpusEntry] = Alike()
     found: dict[str, str] = {}
-    for entry in (*(one for one in stored if one.id not in names), *fresh):
-        pattern = _of_entry(entry)
+    for entry in (*(one for one in known if one.id not in names), *fresh):
+        pattern = _of_entry(entry, alone)
         if pattern is None:
             continue
         # Targets have other neighbours each.
@@ -313,8 +335,8 @@ def proposed(new: Iterable[CorpusEntry], stored: Iterable[CorpusEntry]) -> dict[
     return found
 
 
-def _of_entry(entry: CorpusEntry) -> Pattern | None:
+def _of_entry(entry: CorpusEntry, alone: Collection[str]) -> Pattern | None:
     try:
-        return pattern_of(entry.signature, entry.case, entry.evidence, entry.title, entry.blame)
+        return pattern_of(entry.signature, entry.case, entry.evidence, entry.title, entry.blame, alone)
     except (TridiffError, KeyError, ValueError, IndexError):
         return None  # A target that this release does not have, or evidence that somebody edited.

@@ -29,6 +29,10 @@ changes of the compiler make the failure go away. not localised: neither."""
 BEHIND = "the innermost line of its stack that no right case runs is in "
 """How a sentence of the evidence begins that names who is behind an error (`fuzz.blame.raised`)."""
 
+RAISED = "what right cases run has been looked at for an error that is raised in "
+"""How a sentence of the evidence begins that names the function of Triton's which raises an error, whoever is behind
+it."""
+
 DEPARTS = "of what a right build is given as well, another thing is made first in "
 """How a sentence of the evidence begins that names the function of Triton's Python layer which departs from a build
 with which the case is right (`fuzz.blame.calls`)."""
@@ -87,8 +91,15 @@ class Blame(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=Tru
     @property
     def behind(self) -> str:
         """Which function of Triton's Python layer is behind the failure, "FILE FUNCTION"; "" where none is known."""
-        return next((one.removeprefix(begin) for begin in (DEPARTS, BEHIND) for one in self.evidence
-                     if one.startswith(begin)), "")
+        return self._told(DEPARTS) or self._told(BEHIND)
+
+    @property
+    def raised(self) -> str:
+        """The function that raises the error, where who is behind it was looked for and no right build tells it."""
+        return "" if self._told(DEPARTS) else self._told(RAISED)
+
+    def _told(self, begin: str) -> str:
+        return next((one.removeprefix(begin) for one in self.evidence if one.startswith(begin)), "")
 
     @property
     def named(self) -> bool:

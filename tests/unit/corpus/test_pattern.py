@@ -13,7 +13,7 @@ from tridiff.fuzz.corpus.classes import class_of, relation
 from tridiff.fuzz.corpus.pattern import _words, pattern_of, proposed
 from tridiff.fuzz.corpus.store import Corpus
 from tridiff.fuzz.records import Blame, Case, CorpusEntry, Evidence, Verdict
-from tridiff.fuzz.records.blame import BEHIND, DEPARTS, Tried
+from tridiff.fuzz.records.blame import BEHIND, DEPARTS, RAISED, Tried
 
 CORPUS = Corpus(Path(__file__).parents[3] / "corpus")
 
@@ -252,6 +252,27 @@ def test_errors_behind_which_one_function_is_are_one_finding_whatever_they_say()
     assert proposed([inductor], [old]) == {}
 
 
+def test_a_check_that_nobody_else_is_behind_is_one_finding_whoever_comes_to_it() -> None:
+    """As long as every failure names another caller, each may be wrong itself; that of a caller that right cases go
+    through as well says that none of them is."""
+    def failing(name: str, behind: str, said: str = "ValueError: range N is no power of N", *more: str) -> CorpusEntry:
+        evidence = (f"{RAISED}semantic.py arange", *(f"{BEHIND}{one}" for one in (behind,) if one), *more)
+        blame = Blame(triton="3.9.0", backend="interpreter", evidence=evidence)
+        told = replace(entry().signature, verdict=Verdict.CRASH, kind=said)
+        return replace(entry(), id=name, signature=told, blame=(blame,))
+
+    callers = [failing("a", "core.py arange"), failing("b", "core.py zip", "range N is no power of N")]
+    assert proposed(callers, []) == {}
+    for behind in ("", "semantic.py arange"):
+        assert proposed([*callers, failing("c", behind)], []) == dict.fromkeys(("b", "c"), "triton.negate/a")
+    # Other words, what Python says of any slip, and what a right build says of another function.
+    slip = "AttributeError: 'int' object has no attribute 'dtype'"
+    for other in (failing("d", "core.py other", "ValueError: an end before the start"),
+                  failing("e", "core.py other", "ValueError: range N is no power of N", f"{DEPARTS}core.py other")):
+        assert proposed([other], [failing("c", "")]) == {}
+    assert proposed([failing("f", "core.py other", slip)], [failing("g", "", slip)]) == {}
+
+
 def test_what_departs_in_one_function_is_one_finding_whatever_it_shows_as() -> None:
     """A wrong value, and an error whose stack names another function: a right build says more than a stack."""
     def failing(one: CorpusEntry, name: str, *evidence: str, verdict: Verdict = Verdict.DISAGREE) -> CorpusEntry:
@@ -280,6 +301,7 @@ def test_an_operation_of_the_front_end_is_one_finding_in_every_target() -> None:
     old = departing(entry(), "a", "arith.addi > arith.subi")
     assert proposed([departing(other, "b", "arith.addi > arith.subi")], [old]) == {"b": "triton.negate/a"}
     assert proposed([departing(entry(), "c", "arith.ori > arith.andi")], [old]) == {}
+
 
 @pytest.mark.parametrize(("baseline", "said"), [("", "apart without a right build"), ("3.8.0", "apart beside 3.8.0")])
 def test_a_campaign_says_whether_a_right_build_told_its_findings_apart(
