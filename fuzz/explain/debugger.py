@@ -30,7 +30,7 @@ def debugged(launch: Callable[[], None], kernel: Any, source: Source, program: P
     try:
         launch()
     except Exception:  # The interpreter wraps what leaves a kernel, also that somebody quit.
-        if not debugger.quitting:  # type: ignore[attr-defined]
+        if not debugger.quitting:
             raise
     finally:
         sys.settrace(None)
