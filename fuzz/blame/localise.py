@@ -19,7 +19,7 @@ from tridiff.fuzz.blame.trial import Result, Trial, Values
 from tridiff.fuzz.builds import Build
 from tridiff.fuzz.errors import TridiffError
 from tridiff.fuzz.records import Blame, Case, CorpusEntry, Outcome, Signature, Verdict
-from tridiff.fuzz.records.blame import BEHIND, DEPARTS, RAISED, Effect, Tried
+from tridiff.fuzz.records.blame import ALONE, BEHIND, DEPARTS, RAISED, Effect, Tried
 from tridiff.fuzz.registry import find
 
 SECONDS = 120.0
@@ -181,15 +181,13 @@ class _Search:
         """Sentences on who raises the error with which the first trial ended, and on who is behind it."""
         if not first.stack:
             return
+        yield f"{RAISED}{first.stack[0].file} {first.stack[0].function}"[:500]
         with suppress(OutOfTime):
             lines = self._laboratory.lines(self._trial("right cases", right=True, plant="",
                                                        seconds=RIGHT_SECONDS))
-            if lines is None:
-                return
-            yield f"{RAISED}{first.stack[0].file} {first.stack[0].function}"[:500]
-            name = innermost(first.stack, lines)
-            if name:
-                yield f"{BEHIND}{name}"[:500]
+            if lines is not None:
+                name = innermost(first.stack, lines)
+                yield f"{BEHIND}{name}"[:500] if name else ALONE
 
     def _seen(self, **more: object) -> decide.Seen:
         given = {"subject": self._subject, "backend": self._backend, "vector": tuple(self._vector),

@@ -50,6 +50,8 @@ _LIST = re.compile(r"<class '[^']*'>|\[(?:[\[\]\s,.N-]|'[^']*(?:'|$))*")
 """The numbers or names of a list in a message."""
 _BLOCK = re.compile("tensor<[^<>]*>")
 """The type of a block in a message, of which the type of its elements is left out as well."""
+_NAME = re.compile(r"`[a-z]+\d+`")
+"""A variable of a program in a message."""
 _NOWHERE = "at N:N:"
 """What a message is that names a line alone."""
 _PYTHON = re.compile("object (?:has no|is not|cannot)|values to unpack|unsupported operand|positional|unexpected key")
@@ -135,7 +137,7 @@ def raised_alone(failures: Iterable[tuple[Signature, Iterable[Blame]]]) -> froze
     on its way there is run by right cases as well. Then it is raised wrongly, and who is behind others of the same
     words, raised in the same place, was only there."""
     return frozenset(_raised(signature, one) for signature, blame in failures for one in blame
-                     if one.raised and one.behind in ("", one.raised)) - {""}
+                     if one.alone) - {""}
 
 
 def _raised(signature: Signature, blame: Blame) -> str:
@@ -146,7 +148,7 @@ def _raised(signature: Signature, blame: Blame) -> str:
 
 
 def _said(signature: Signature) -> str:
-    return _BLOCK.sub("T", _LIST.sub("[]", message(signature.kind)))
+    return _NAME.sub("`V`", _BLOCK.sub("T", _LIST.sub("[]", message(signature.kind))))
 
 
 def _departed(operation: str) -> str:

@@ -29,9 +29,12 @@ changes of the compiler make the failure go away. not localised: neither."""
 BEHIND = "the innermost line of its stack that no right case runs is in "
 """How a sentence of the evidence begins that names who is behind an error (`fuzz.blame.raised`)."""
 
-RAISED = "what right cases run has been looked at for an error that is raised in "
+RAISED = "it is raised in "
 """How a sentence of the evidence begins that names the function of Triton's which raises an error, whoever is behind
 it."""
+
+ALONE = "right cases run every line on the way there"
+"""A sentence of the evidence: nobody else is behind such an error."""
 
 DEPARTS = "of what a right build is given as well, another thing is made first in "
 """How a sentence of the evidence begins that names the function of Triton's Python layer which departs from a build
@@ -95,8 +98,13 @@ class Blame(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=Tru
 
     @property
     def raised(self) -> str:
-        """The function that raises the error, where who is behind it was looked for and no right build tells it."""
+        """The function that raises the error; "" where a right build tells who departs."""
         return "" if self._told(DEPARTS) else self._told(RAISED)
+
+    @property
+    def alone(self) -> bool:
+        """Whether nobody else is behind the error."""
+        return bool(self.raised) and (ALONE in self.evidence or self.behind == self.raised)
 
     def _told(self, begin: str) -> str:
         return next((one.removeprefix(begin) for one in self.evidence if one.startswith(begin)), "")

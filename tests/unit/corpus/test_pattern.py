@@ -13,7 +13,7 @@ from tridiff.fuzz.corpus.classes import class_of, relation
 from tridiff.fuzz.corpus.pattern import _words, pattern_of, proposed
 from tridiff.fuzz.corpus.store import Corpus
 from tridiff.fuzz.records import Blame, Case, CorpusEntry, Evidence, Verdict
-from tridiff.fuzz.records.blame import BEHIND, DEPARTS, RAISED, Tried
+from tridiff.fuzz.records.blame import ALONE, BEHIND, DEPARTS, RAISED, Tried
 
 CORPUS = Corpus(Path(__file__).parents[3] / "corpus")
 
@@ -256,7 +256,7 @@ def test_a_check_that_nobody_else_is_behind_is_one_finding_whoever_comes_to_it()
     """As long as every failure names another caller, each may be wrong itself; that of a caller that right cases go
     through as well says that none of them is."""
     def failing(name: str, behind: str, said: str = "ValueError: range N is no power of N", *more: str) -> CorpusEntry:
-        evidence = (f"{RAISED}semantic.py arange", *(f"{BEHIND}{one}" for one in (behind,) if one), *more)
+        evidence = (f"{RAISED}semantic.py arange", f"{BEHIND}{behind}" if behind else ALONE, *more)
         blame = Blame(triton="3.9.0", backend="interpreter", evidence=evidence)
         told = replace(entry().signature, verdict=Verdict.CRASH, kind=said)
         return replace(entry(), id=name, signature=told, blame=(blame,))
@@ -271,6 +271,10 @@ def test_a_check_that_nobody_else_is_behind_is_one_finding_whoever_comes_to_it()
                   failing("e", "core.py other", "ValueError: range N is no power of N", f"{DEPARTS}core.py other")):
         assert proposed([other], [failing("c", "")]) == {}
     assert proposed([failing("f", "core.py other", slip)], [failing("g", "", slip)]) == {}
+    # Nobody had time to look.
+    hasty = failing("h", "")
+    hasty = replace(hasty, blame=(replace(hasty.blame[0], evidence=hasty.blame[0].evidence[:1]),))
+    assert proposed(callers, [hasty]) == {}
 
 
 def test_what_departs_in_one_function_is_one_finding_whatever_it_shows_as() -> None:
