@@ -40,6 +40,7 @@ _BUILDING = ("create_", "call", "get_result", "args", "arg")
 _DEEPEST, _LONGEST = 12, 64
 """Parts within parts of a value, and parts of one, that are told."""
 _RAISED = "raised"
+_VISITING = "compiler/code_generator.py CodeGenerator.visit"
 
 
 class Calls:
@@ -228,11 +229,16 @@ def digest(text: str) -> int:
 
 
 def departing(wrong: Iterable[Call], right: Iterable[Call], usual: Collection[str] = (),
-              stack: Collection[str] = ()) -> str:
+              stack: Collection[str] = (), *, only: bool = False) -> str:
     """The function that departs first, "" where none does. usual: functions that depart where nothing is wrong. stack:
-    those that an error left, where no other counts: what another release makes of a call that came to its end need not
-    be wrong."""
-    return next((one for one in departures(wrong, right) if one not in usual and (not stack or one in stack)), "")
+    those that an error left, which come before others. only: no others count, because the builds are of two releases,
+    and what they make of a call that came to its end may be another thing and right."""
+    found = [one for one in departures(wrong, right) if one not in usual]
+    left = next((one for one in found if one in stack), "")
+    # The code generator visits every part of what goes wrong inside.
+    if not stack or not (left or only) or (left.startswith(_VISITING) and not only):
+        return next(iter(found), "")
+    return left
 
 
 def departures(wrong: Iterable[Call], right: Iterable[Call]) -> Iterator[str]:

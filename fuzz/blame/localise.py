@@ -173,9 +173,8 @@ class _Search:
             return ""
         usual = self._laboratory.usual(self._trial("right cases", right=True, calls=True, plant="", backend=backend,
                                                    seconds=2 * RIGHT_SECONDS))
-        another = self._laboratory.triton != baseline.triton
-        stack = [f"{one.file} {one.function}" for one in self._first.stack if another]
-        return departing(ours.calls, theirs.calls, usual, stack)
+        stack = [f"{one.file} {one.function}" for one in self._first.stack]
+        return departing(ours.calls, theirs.calls, usual, stack, only=self._laboratory.triton != baseline.triton)
 
     def _behind(self, first: Result) -> Iterator[str]:
         """Sentences on who raises the error with which the first trial ended, and on who is behind it."""

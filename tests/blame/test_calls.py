@@ -48,10 +48,13 @@ def test_who_makes_another_thing_of_what_it_is_given_departs(wrong: list[Call], 
     assert departing(wrong, RIGHT, usual) == named
 
 
-def test_beside_another_release_only_who_is_on_the_stack_is_behind_an_error() -> None:
-    wrong = [call("promote", 1, 2), call("add", 1, 2)]
-    assert departing(wrong, RIGHT, (), ("language/core.py add",)) == "language/core.py add"
-    assert departing(wrong, RIGHT, (), ("language/core.py store",)) == ""
+def test_who_is_on_the_stack_of_an_error_comes_before_others_and_alone_counts_beside_another_release() -> None:
+    visit = replace(call("add", 1, 1), function="compiler/code_generator.py CodeGenerator.visit_Call")
+    wrong, right = [call("promote", 1, 2), call("add", 1, 2), replace(visit, made=2)], [*RIGHT, visit]
+    for name, same, other in (("language/core.py add",) * 3, ("language/core.py store", "language/core.py promote", ""),
+                              (visit.function, "language/core.py promote", visit.function)):
+        assert departing(wrong, right, (), (name,)) == same
+        assert departing(wrong, right, (), (name,), only=True) == other
 
 
 EDITS: dict[str, tuple[type, str, str]] = {

@@ -91,7 +91,8 @@ def test_a_page_needs_nothing_beside_it(explained: bytes) -> None:
     assert len(text) < 900_000 and not re.search(r"(?:src|href)=[\"'](?!#)|url\(|@import", text)
     plain = re.sub(r"<[^>]+>", "", text)
     for said in ("How out[1] came about", "the device gave-1", "the interpreter computes0", "#10    sdiv(-1",
-                 "writes one register to places 0 and 1", "make_ttgir add_coalesce"):
+                 "writes one register to places 0 and 1", "make_ttgir add_coalesce",
+                 "laneOne element's place in a block."):
         assert said.replace(" ", "") in plain.replace(" ", "").replace("\n", ""), said
     written, layout = re.findall(r'<svg class="cells".*?</svg>', text, re.DOTALL)
     assert written.count("written by program (0, 0, 0)") == 2 and written.count('class="frame"') == 1
