@@ -137,16 +137,30 @@ class Laboratory:
 
 
 def test_a_blame_names_who_is_behind_an_error() -> None:
-    def behind(laboratory: Laboratory) -> str:
-        return _Search(addition(rows=2), "own", "compile:sm_90", None, laboratory, "").blame().behind  # type: ignore[arg-type]
+    def blamed(laboratory: Laboratory) -> tuple[str, str, bool]:
+        found = _Search(addition(rows=2), "own", "compile:sm_90", None, laboratory, "").blame()  # type: ignore[arg-type]
+        return found.behind, found.raised, found.alone
 
-    assert behind(Laboratory()) == "language/semantic.py TritonSemantic.minus"
+    raised = "language/core.py tensor.__init__"
+    assert blamed(Laboratory()) == ("language/semantic.py TritonSemantic.minus", raised, False)
 
     class Wrong(Laboratory):
         def run(self, trial: Trial) -> Result:
             return replace(super().run(trial), stack=())
 
-    assert behind(Wrong()) == ""
+    assert blamed(Wrong()) == ("", "", False)
+
+    class Visited(Laboratory):
+        def lines(self, trial: Trial) -> dict[str, tuple[int, ...]]:
+            return super().lines(trial) | {"language/semantic.py": (512,)}
+
+    assert blamed(Visited()) == ("", raised, True)
+
+    class Hasty(Laboratory):
+        def lines(self, trial: Trial) -> None:  # type: ignore[override]
+            """There is no time for right cases."""
+
+    assert blamed(Hasty()) == ("", raised, False)
 
 
 def test_what_is_not_compiled_where_it_was_to_be_evaluated_is_blamed_in_the_compiler() -> None:
