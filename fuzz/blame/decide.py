@@ -11,6 +11,7 @@ from dataclasses import dataclass, field
 
 from tridiff.fuzz.blame.stages import FRONT_END, stage_of
 from tridiff.fuzz.blame.trial import Result, Step, Values
+from tridiff.fuzz.corpus.cause import message
 from tridiff.fuzz.crashes import signature
 from tridiff.fuzz.records import Verdict
 from tridiff.fuzz.records.blame import Confidence, Effect, Stage, Tried
@@ -21,7 +22,7 @@ REPAIRED, PLAIN, STRICT = "interpreter repaired", "interpreter plain", "interpre
 OWN = "own subject"
 LLVM_OFF, PTXAS_O0, OTHER_PTXAS, NO_FUSION = "llvm optimisation off", "ptxas -O0", "other ptxas", "no fp fusion"
 ONE_STAGE, OTHER_WARPS = "one stage", "other warps"
-EVALUATED = "evaluated IR"
+EVALUATED, COMPILED = "evaluated IR", "compiled"
 WITHOUT, PREFIX = "without ", "up to "
 
 ANOTHER_CODE = ("codes", "same_code")
@@ -112,13 +113,25 @@ def _interpreted(seen: Seen) -> Decision | None:
     if seen.values and wrong is None and all(one.outcome is not None for one in seen.values[:1]):
         return Decision(stage="interpreter", confidence="seen", evidence=(
             "the IR that the front end makes computes the right values, the interpreter does not",))
-    if seen.raised and seen.values and not seen.subject.startswith("inductor"):
+    if seen.raised and _front_end_says_so_too(seen):
+        return Decision(stage="front-end", confidence="inferred", evidence=(
+            f"the front end of the compiler, which goes through the same functions, says so too: {seen.raised}"[:500],))
+    taken = seen.values or seen.effect(COMPILED) == "gone"
+    if seen.raised and taken and not seen.subject.startswith("inductor"):
         return Decision(stage="interpreter", confidence="inferred", evidence=(
             f"the compiler takes the same program, the interpreter raises {seen.raised}"[:500],))
     if seen.subject.startswith("inductor"):
         return Decision(stage="inductor", confidence="inferred", evidence=(
             "it fails before anything is compiled, and there is no kernel of ours to compare with",))
     return None
+
+
+def _front_end_says_so_too(seen: Seen) -> bool:
+    result = seen.compiled
+    if result is None or result.entered != FRONT_END or result.outcome is None or result.outcome.signature is None:
+        return False
+    said = message(result.outcome.signature.kind)
+    return bool(said) and said == message(seen.raised.partition(" ")[2])
 
 
 def _of_library(seen: Seen, found: Decision) -> Decision:

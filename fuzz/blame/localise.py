@@ -236,6 +236,9 @@ class _Search:
         self._try(decide.PLAIN, repairs="none")
         self._try(decide.STRICT, repairs="strict")
         self._evaluate()
+        if not self._values and self._case.target not in LAUNCHING and not self._subject.startswith("inductor"):
+            self._compiled = self._laboratory.run(self._trial(decide.COMPILED, backend="compile:sm_90", stepped=True))
+            self._note(decide.COMPILED, self._compiled)
 
     def _in_compiler(self) -> None:
         """A pass failed, and which one is known: what makes it go away tells findings of one cause."""

@@ -181,6 +181,19 @@ def test_an_exception_of_the_interpreter_is_its_own_where_the_compiler_takes_the
     raising = Seen(subject="own", backend="interpreter", raised="crash ValueError", values=points(skipped=(0,)))
     assert decided(raising).stage == "interpreter"
     assert decided(Seen(subject="own", backend="interpreter", raised="crash ValueError")).stage == "unknown"
+    def beside(*, ended: Seen | None = None, effect: Effect = "other") -> str:
+        there = ended.compiled if ended is not None else None
+        raised = "crash TypeError: unexpected type int8 and fp8"
+        return decided(Seen(subject="own", backend="interpreter", raised=raised, compiled=there,
+                            vector=vector(COMPILED=effect))).stage
+
+    assert beside(effect="gone") == "interpreter"
+    same = "unexpected type int16 and int16"
+    assert beside(ended=judged(same, verdict=ERROR)) == "front-end"
+    assert beside(ended=judged(same, verdict=ERROR, library=("sum",), inside="sum")) == "language"
+    # Another reason, or a later one, says nothing of this one.
+    assert beside(ended=judged("no pointer", verdict=ERROR)) == beside(
+        ended=judged(same, verdict=ERROR, entered="ptxas")) == "unknown"
     builder = "compile_error 'triton._C.libtriton.ir.builder' object has no attribute 'get_fp8e5'"
     for raised, stage in (("TypeError: ufunc 'bitwise_and' not supported for the input types", "interpreter"),
                           ("TypeError: unexpected type fp8e5 and int32", "inductor")):
