@@ -237,8 +237,10 @@ class _Search:
         self._try(decide.STRICT, repairs="strict")
         self._evaluate()
         if not self._values and self._case.target not in LAUNCHING and not self._subject.startswith("inductor"):
-            self._compiled = self._laboratory.run(self._trial(decide.COMPILED, backend="compile:sm_90", stepped=True))
-            self._note(decide.COMPILED, self._compiled)
+            result = self._laboratory.run(self._trial(decide.COMPILED, backend="compile:sm_90", stepped=True))
+            self._note(decide.COMPILED, result)
+            if result.outcome is not None and result.outcome.verdict is Verdict.COMPILE_ERROR:
+                self._compiled = result
 
     def _in_compiler(self) -> None:
         """A pass failed, and which one is known: what makes it go away tells findings of one cause."""

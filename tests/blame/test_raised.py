@@ -186,3 +186,19 @@ def test_right_cases_are_run_once_and_only_where_there_is_time_for_them(monkeypa
         assert [room.lines(trial) for _ in range(3)] == [None, {"language/core.py": (7,)}, {"language/core.py": (7,)}]
         room.lines(replace(trial, backend="interpreter"))
     assert asked == ["compile:sm_90", "compile:sm_90", "interpreter"]
+
+
+@pytest.mark.parametrize(("verdict", "stage"), [(Verdict.COMPILE_ERROR, "front-end"), (Verdict.AGREE, "interpreter"),
+                                                (Verdict.DISAGREE, "unknown")])
+def test_what_the_interpreter_raises_is_asked_of_the_compiler_as_well(verdict: Verdict, stage: str) -> None:
+    class Room(Laboratory):
+        def run(self, trial: Trial) -> Result:
+            told = super().run(trial)
+            if trial.evaluated or told.outcome is None or told.outcome.signature is None:
+                return Result(triton=self.triton)
+            seen = verdict if trial.backend.startswith("compile") else Verdict.CRASH
+            signature = replace(told.outcome.signature, verdict=seen, kind="TypeError: no fp8 here")
+            return replace(told, outcome=replace(told.outcome, verdict=seen, signature=signature))
+
+    found = _Search(addition(rows=2), "own", "interpreter", None, Room(), "").blame()  # type: ignore[arg-type]
+    assert found.stage == stage
