@@ -169,6 +169,8 @@ class Calls:
             plain = [one for one in code.co_consts if isinstance(one, bool | int | float | str)]
             does = digest(f"{code.co_code!r} {code.co_names} {plain}") if self._by_text else ""
             return f"{value.__qualname__}#{does}"
+        if isinstance(value, np.ufunc):
+            return value.__name__
         if isinstance(value, type | types.MethodType | types.BuiltinFunctionType):
             return value.__qualname__
         if kind.__module__.startswith("triton._C"):

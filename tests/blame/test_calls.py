@@ -4,6 +4,7 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
+import numpy as np
 import pytest
 import triton
 from msgspec.structs import replace
@@ -55,6 +56,19 @@ def test_who_is_on_the_stack_of_an_error_comes_before_others_and_alone_counts_be
                               (visit.function, "language/core.py promote", visit.function)):
         assert departing(wrong, right, (), (name,)) == same
         assert departing(wrong, right, (), (name,), only=True) == other
+
+
+def test_whoever_is_given_another_function_of_numpy_does_not_depart() -> None:
+    there: dict[str, Any] = {}
+    exec(compile("def apply(op):\n    return op(2, 3)\n", str(PACKAGE / "runtime/interpreter.py"), "exec"), there)
+
+    def watched(op: np.ufunc) -> Calls:
+        with Calls(PACKAGE) as found:
+            there["apply"](op)
+        return found
+
+    made = watched(np.add).made
+    assert len(made) == 1 and departing(watched(np.subtract).made, made) == ""
 
 
 EDITS: dict[str, tuple[type, str, str]] = {
