@@ -31,7 +31,7 @@ MOST = 20_000
 _LAUNCHING = ("runtime/", "backends/", "compiler/compiler.py", "knobs.py")
 _INTERPRETER = "runtime/interpreter.py"
 """What launches and keeps kernels is left out: its paths, addresses and hits are others in every process."""
-_NAMELESS = ("__hash__", "<listcomp>", "<setcomp>", "<dictcomp>", "<genexpr>", "<module>")
+_NAMELESS = ("__hash__", "<lambda>", "<listcomp>", "<setcomp>", "<dictcomp>", "<genexpr>", "<module>")
 """Of these another thing comes in every process, or what they are given cannot be told."""
 _LEAVING = frozenset(dis.opmap[name] for name in ("RETURN_VALUE", "RETURN_CONST", "YIELD_VALUE", "RETURN_GENERATOR")
                      if name in dis.opmap)

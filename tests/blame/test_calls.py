@@ -58,9 +58,11 @@ def test_who_is_on_the_stack_of_an_error_comes_before_others_and_alone_counts_be
         assert departing(wrong, right, (), (name,), only=True) == other
 
 
-def test_whoever_is_given_another_function_of_numpy_does_not_depart() -> None:
-    there: dict[str, Any] = {}
-    exec(compile("def apply(op):\n    return op(2, 3)\n", str(PACKAGE / "runtime/interpreter.py"), "exec"), there)
+@pytest.mark.parametrize("text", ["op(2, 3)", "(lambda a: a + 1)(2) if op is np.add else (lambda a: a + 2)(2)"])
+def test_whoever_is_given_another_function_of_numpy_does_not_depart(text: str) -> None:
+    """Nor is one lambda the other that stands beside it."""
+    there: dict[str, Any] = {"np": np}
+    exec(compile(f"def apply(op):\n    return {text}\n", str(PACKAGE / "runtime/interpreter.py"), "exec"), there)
 
     def watched(op: np.ufunc) -> Calls:
         with Calls(PACKAGE) as found:

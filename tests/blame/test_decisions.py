@@ -249,7 +249,6 @@ def test_a_kept_blame_says_once_how_the_case_ends() -> None:
 
 
 def test_of_several_passes_that_help_the_first_that_needs_no_later_one_is_to_blame() -> None:
-    """It is wrong once the first and the third pass have run; the lowering cannot be left out."""
     steps = tuple(replace(step(f"make_ttgir {name}", place), place=place) for place, name in enumerate(
         ("add_convert_to_ttgpuir", "add_coalesce", "add_cse", "add_pipeline", "add_sccp")))
     asked = []
