@@ -238,8 +238,10 @@ class _Search:
         self._evaluate()
         if not self._values and self._case.target not in LAUNCHING and not self._subject.startswith("inductor"):
             result = self._laboratory.run(self._trial(decide.COMPILED, backend="compile:sm_90", stepped=True))
-            self._note(decide.COMPILED, result)
-            if result.outcome is not None and result.outcome.verdict is Verdict.COMPILE_ERROR:
+            effect = self._note(decide.COMPILED, result)
+            there, first = (one.outcome.signature if one.outcome else None for one in (result, self._first))
+            alike = there and first and (effect, there.kind) == ("same", first.kind)
+            if alike or (there and there.verdict is Verdict.COMPILE_ERROR):
                 self._compiled = result
 
     def _in_compiler(self) -> None:

@@ -200,5 +200,19 @@ def test_what_the_interpreter_raises_is_asked_of_the_compiler_as_well(verdict: V
             signature = replace(told.outcome.signature, verdict=seen, kind="TypeError: no fp8 here")
             return replace(told, outcome=replace(told.outcome, verdict=seen, signature=signature))
 
-    found = _Search(addition(rows=2), "own", "interpreter", None, Room(), "").blame()  # type: ignore[arg-type]
-    assert found.stage == stage
+    def of(room: Laboratory) -> str:
+        return _Search(addition(rows=2), "own", "interpreter", None, room, "").blame().stage  # type: ignore[arg-type]
+
+    assert of(Room()) == stage
+
+    class Typed(Room):
+        """Both give another type."""
+
+        def run(self, trial: Trial) -> Result:
+            told = super().run(trial)
+            if told.outcome is None or told.outcome.signature is None:
+                return told
+            signature = replace(told.outcome.signature, verdict=Verdict.DISAGREE, kind="another_type")
+            return replace(told, outcome=replace(told.outcome, verdict=Verdict.DISAGREE, signature=signature))
+
+    assert of(Typed()) == "front-end"
