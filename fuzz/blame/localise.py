@@ -2,6 +2,7 @@
 
 import dataclasses
 import os
+import re
 from collections.abc import Iterator
 from contextlib import suppress
 from pathlib import Path
@@ -75,6 +76,9 @@ def backend_here(entry: CorpusEntry, backends: tuple[str, ...], triton: str = ""
     return next(iter(backends_of(entry, backends, triton)), "")
 
 
+_LIBRARY = re.compile(r"/_?(?:standard|math|random)\.py ")
+"""Files of functions that Triton writes in its own language."""
+
 LAUNCHING = ("launch.caches", "launch.events", "launch.sources")
 """Targets whose cases are about launching, caches and hooks: what they compile is right, and is not watched, because a
 compilation that is watched is never taken from the cache."""
@@ -139,9 +143,13 @@ class _Search:
         departed = tuple(self._departing(found))
         found = decide.beside_a_baseline(
             found, dataclasses.replace(seen, vector=tuple(self._vector)).effect(BASELINE))
-        return Blame(stage=found.stage, step=found.step, confidence=found.confidence, triton=first.triton,
+        made = Blame(stage=found.stage, step=found.step, confidence=found.confidence, triton=first.triton,
                      backend=self._backend, subject=self._subject, vector=tuple(self._vector),
                      evidence=(*found.evidence, *departed, *self._behind(first)))
+        if made.behind and made.stage in ("front-end", "language"):
+            # Who is behind it says more than what the kernel goes through.
+            return msgspec.structs.replace(made, stage="language" if _LIBRARY.search(made.behind) else "front-end")
+        return made
 
     def _departing(self, found: decide.Decision) -> Iterator[str]:
         """A sentence on which function departs from the baseline, if the case is right there; else, where the IR of the

@@ -156,6 +156,15 @@ def test_a_blame_names_who_is_behind_an_error() -> None:
 
     assert blamed(Visited()) == ("", raised, True)
 
+    class Library(Laboratory):
+        def run(self, trial: Trial) -> Result:
+            frame = Frame(file="language/standard.py", line=9, function="softmax")
+            return replace(super().run(trial), stack=(HELPER, frame))
+
+    stages = [_Search(addition(rows=2), "own", "compile:sm_90", None, one, "").blame().stage  # type: ignore[arg-type]
+              for one in (Laboratory(), Library())]
+    assert stages == ["front-end", "language"]
+
     class Hasty(Laboratory):
         def lines(self, trial: Trial) -> None:  # type: ignore[override]
             """There is no time for right cases."""
