@@ -85,8 +85,6 @@ def compare(
     reference is subnormal (only by ULP, ABS, REL, SUM; other consequences of flushed inputs are candidates of
     a SET). Raises OracleError for a call that cannot be answered. Contract: oracles.md §2.
     """
-    if rule.kind == "STAT":
-        raise OracleError("STAT rules judge a sample, not elements; call tridiff.oracles.statistics instead of compare")
     if (bound is not None) != (rule.kind == "SUM" or (rule.member is not None and rule.member.kind == "SUM")):
         raise OracleError(f"rule {rule} and bound do not fit: SUM needs bound=..., other rules take none")
     if actual.device != expected.device:

@@ -7,16 +7,15 @@ reason.
 
 from __future__ import annotations
 
-import json
 import math
 from dataclasses import dataclass
 from typing import Literal
 
 from tridiff.oracles.errors import OracleError
 
-RuleClass = Literal["BIT", "NUM", "NUM0", "ULP", "ABS", "REL", "SUM", "SET", "STAT", "META"]
-RULE_CLASSES: tuple[RuleClass, ...] = ("BIT", "NUM", "NUM0", "ULP", "ABS", "REL", "SUM", "SET", "STAT", "META")
-_TOLERANT: tuple[RuleClass, ...] = ("ULP", "ABS", "REL", "SUM", "STAT")
+RuleClass = Literal["BIT", "NUM", "NUM0", "ULP", "ABS", "REL", "SUM", "SET", "META"]
+RULE_CLASSES: tuple[RuleClass, ...] = ("BIT", "NUM", "NUM0", "ULP", "ABS", "REL", "SUM", "SET", "META")
+_TOLERANT: tuple[RuleClass, ...] = ("ULP", "ABS", "REL", "SUM")
 
 MismatchClass = Literal["value", "nan_missing", "nan_unexpected", "zero_sign", "inf", "nan_payload", "dtype", "shape"]
 MISMATCH_CLASSES: tuple[MismatchClass, ...] = (
@@ -52,32 +51,10 @@ class Rule:
             raise OracleError(f"a {self.kind} rule needs origin=..., the source of its tolerance")
         if (self.kind == "SET") != (self.member is not None):
             raise OracleError("SET rules, and only they, need a member rule: SET(NUM)")
-        if self.member is not None and self.member.kind in ("SET", "STAT", "META"):
+        if self.member is not None and self.member.kind in ("SET", "META"):
             raise OracleError(f"members of a SET cannot be compared with {self.member.kind}; use NUM, ULP, ...")
         if (self.kind == "SUM") != bool(self.bound):
             raise OracleError("SUM rules, and only they, name their bound formula: SUM('sum_bound', origin=...)")
-
-    def to_json(self) -> str:
-        """One line of JSON that `from_json` turns back into an equal rule."""
-        return json.dumps(self._fields(), sort_keys=True)
-
-    def _fields(self) -> dict[str, object]:
-        fields: dict[str, object] = {"kind": self.kind}
-        for name in ("k", "plus_per_abs_x", "bound", "origin"):
-            if getattr(self, name):
-                fields[name] = getattr(self, name)
-        if self.member is not None:
-            fields["member"] = self.member._fields()
-        return fields
-
-    @staticmethod
-    def from_json(text: str) -> Rule:
-        """The rule written by `to_json`; OracleError for anything else."""
-        try:
-            fields = json.loads(text)
-        except ValueError as error:
-            raise OracleError(f"not a rule: {error}; write rules with Rule.to_json") from None
-        return _from_fields(fields)
 
     def __str__(self) -> str:
         if self.kind == "ULP":
@@ -88,23 +65,6 @@ class Rule:
         if self.kind == "SUM":
             return f"SUM({self.bound})"
         return f"SET({self.member})" if self.member is not None else self.kind
-
-
-def _from_fields(fields: object) -> Rule:
-    known = {"kind", "k", "plus_per_abs_x", "bound", "member", "origin"}
-    if not isinstance(fields, dict) or not set(fields) <= known:
-        raise OracleError("not a rule: expected an object with kind, k, plus_per_abs_x, bound, member, origin")
-    numbers = {name: fields.get(name, 0.0) for name in ("k", "plus_per_abs_x")}
-    if any(isinstance(n, bool) or not isinstance(n, (int, float)) for n in numbers.values()):
-        raise OracleError("not a rule: k and plus_per_abs_x must be numbers")
-    if any(not isinstance(fields.get(name, ""), str) for name in ("kind", "bound", "origin")):
-        raise OracleError("not a rule: kind, bound and origin must be strings")
-    member = fields.get("member")
-    return Rule(
-        kind=fields.get("kind", ""), k=float(numbers["k"]), plus_per_abs_x=float(numbers["plus_per_abs_x"]),
-        bound=fields.get("bound", ""), member=None if member is None else _from_fields(member),
-        origin=fields.get("origin", ""),
-    )
 
 
 BIT = Rule("BIT")
@@ -144,8 +104,3 @@ def SET(member: Rule, *, origin: str = "") -> Rule:
     `member`.
     """
     return Rule("SET", member=member, origin=origin)
-
-
-def STAT(*, origin: str) -> Rule:
-    """A distribution test at a fixed seed; see `tridiff.oracles.statistics`."""
-    return Rule("STAT", origin=origin)

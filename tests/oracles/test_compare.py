@@ -20,7 +20,7 @@ from tridiff.oracles.bits import from_bits, to_bits
 from tridiff.oracles.compare import compare, same, ulp_at
 from tridiff.oracles.dtypes import DTYPES, FP8, NAMES, dtype, name_of_torch
 from tridiff.oracles.errors import OracleError
-from tridiff.oracles.rules import ABS, BIT, META, NUM, NUM0, REL, SET, STAT, SUM, ULP, Rule
+from tridiff.oracles.rules import ABS, BIT, META, NUM, NUM0, REL, SET, SUM, ULP, Rule
 from tridiff.oracles.special_values import special_bits
 
 each = pytest.mark.parametrize
@@ -291,34 +291,21 @@ def test_sparse_and_dense_paths_give_one_answer() -> None:
         assert sparse.mismatch[start : start + 32].tolist() == dense.mismatch[start : start + 32].tolist()
 
 
-@each(
-    "rule",
-    (
-        BIT, NUM0, ULP(3, plus_per_abs_x=0.4, origin="o"), ABS(1e-3, origin="o"), SUM("sum_bound", origin="o"),
-        SET(ULP(2, origin="o"), origin="p"), STAT(origin="o")))
-def test_rules_survive_json(rule: Rule) -> None:
-    assert Rule.from_json(rule.to_json()) == rule
-
-
-@each(
-    "text",
-    (
-        "", "[]", '{"kind": "ULP", "k": 1}', '{"kind": "XOR"}', '{"kind": "BIT", "extra": 1}',
-        '{"kind": "ULP", "k": "2", "origin": "o"}', '{"kind": "ULP", "k": NaN, "origin": "o"}',
-        '{"kind": "SET", "origin": "o"}', '{"kind": "SET", "member": {"kind": "META"}}'))
-def test_broken_rules_are_refused(text: str) -> None:
+@each("fields", (
+    {"kind": "ULP", "k": 1.0}, {"kind": "XOR"}, {"kind": "ULP", "k": math.nan, "origin": "o"},
+    {"kind": "SET", "origin": "o"}, {"kind": "SET", "member": META}))
+def test_broken_rules_are_refused(fields: dict[str, Any]) -> None:
     with pytest.raises(OracleError):
-        Rule.from_json(text)
+        Rule(**fields)
 
 
 def test_a_tolerance_without_a_source_is_refused() -> None:
-    for kind in ("ULP", "ABS", "REL", "SUM", "STAT"):
+    for kind in ("ULP", "ABS", "REL", "SUM"):
         with pytest.raises(OracleError, match="origin"):
             Rule(kind, k=1.0, bound="b" if kind == "SUM" else "")
 
 
-def test_stat_and_device_misuse_name_the_fix() -> None:
-    refused(r"oracles\.statistics", compare, zeros(1), zeros(1), STAT(origin="o"))
+def test_device_misuse_names_the_fix() -> None:
     refused("move one", compare, zeros(1), zeros(1, device="meta"), NUM)
 
 

@@ -1,6 +1,4 @@
-"""Philox against published vectors and between three implementations; distribution tests catch seeded
-bias.
-"""
+"""Philox against published vectors and between three implementations."""
 
 import math
 
@@ -11,7 +9,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from tests.oracles.agreement import refused
-from tridiff.oracles import philox, statistics
+from tridiff.oracles import philox
 from tridiff.oracles.bounded import RANDN_RULE
 from tridiff.oracles.by_exact import rows as by_exact
 from tridiff.oracles.by_torch import philox as by_torch
@@ -96,33 +94,5 @@ def test_randn_moments_and_limit() -> None:
     assert RANDN_RULE.kind == "ABS" and RANDN_RULE.k < 1e-4
 
 
-def test_a_uniform_stream_survives_and_seeded_bias_does_not() -> None:
-    values = philox.randint64(21, np.arange(100_000), 0, 10)
-    expected = np.full(10, len(values) / 10)
-    assert statistics.chi_square(np.bincount(values, minlength=10), expected).survives()
-    biased = np.where((values == 3) & (np.arange(len(values)) % 8 == 0), 4, values)
-    assert not statistics.chi_square(np.bincount(biased, minlength=10), expected).survives()
-    too_even = np.arange(100_000) % 10
-    assert not statistics.chi_square(np.bincount(too_even), expected).survives()
-
-
-def test_uniform_distances() -> None:
-    sample = philox.rand(4, np.arange(50_000))
-    assert statistics.kolmogorov_smirnov_uniform(sample).survives()
-    assert not statistics.kolmogorov_smirnov_uniform(sample**1.05).survives()
-    assert not statistics.kolmogorov_smirnov_uniform(np.minimum(sample, 0.97)).survives()
-
-
-def test_chi_square_tail_is_close_to_the_true_one() -> None:
-    special = pytest.importorskip("scipy.special")
-    counts = [1080, 940, 1010, 990, 980]
-    fit = statistics.chi_square(counts, [1000.0] * 5)
-    upper = float(special.gammaincc(2.0, fit.statistic / 2))
-    assert fit.statistic == pytest.approx(10.6) and fit.probability == pytest.approx(2 * upper, rel=0.1)
-
-
-def test_statistics_refuse_samples_that_prove_nothing() -> None:
-    refused("5 or more", statistics.chi_square, [1, 2], [1.5, 1.5])
-    refused("2 buckets", statistics.chi_square, [10], [10.0])
-    refused("at least 50", statistics.kolmogorov_smirnov_uniform, np.zeros(3))
+def test_offsets_are_integers() -> None:
     refused("integers", philox.rand, 1, np.zeros(3))
