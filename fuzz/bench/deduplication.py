@@ -9,23 +9,20 @@ two ways: by its known issues, else its signature's key (`fuzz.corpus.cause`), w
 its pattern and its neighbours (`fuzz.corpus.pattern`), which is what a campaign proposes as one.
 
 Every pair of failures counts. Precision: of the pairs that were put together, how many have one cause. Recall: of the
-pairs that have one cause, how many were put together. Pairs of two faults of one target are told of on their own: they
-are two wrong lines in one kernel, and a signature holds what came out wrong and not which line did it. So are, with
-`--cross`, those of them that no outcome tells apart: each fault gives the same outputs on the other's case.
+pairs that have one cause, how many were put together.
 """
 
 import argparse
 import itertools
 import json
 from collections import Counter
-from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
+from collections.abc import Collection, Iterable, Iterator, Sequence
 from pathlib import Path
 
 import msgspec
 
 from tridiff.fuzz.backends import kind
 from tridiff.fuzz.bench.failures import Failure, Laboratory, kept, of_faults, of_issues, read
-from tridiff.fuzz.bench.indistinct import Indistinct
 from tridiff.fuzz.bench.triton_failures import of_passes
 from tridiff.fuzz.builds import resolve
 from tridiff.fuzz.corpus.alike import Alike
@@ -37,18 +34,14 @@ from tridiff.fuzz.workers.pool import Pool, PoolOptions
 
 
 class Filed(msgspec.Struct, frozen=True, kw_only=True):
-    """One failing run. cause: what is known to be wrong. place: the kernel that the cause lies in, where causes of one
-    kernel are told apart by what comes out alone; "" otherwise. finding: what it is filed under."""
+    """One failing run. cause: what is known to be wrong. finding: what it is filed under."""
 
     cause: str
     finding: str
-    place: str = ""
 
 
 class Scores(msgspec.Struct, frozen=True, kw_only=True):
-    """Pairs of failures. together: put under one finding; alike: of one cause; both: of these, both. near: pairs that
-    were put together and are of two causes in one place; same: those of them that no outcome tells apart, of which
-    nothing is known unless each case was run on the other fault."""
+    """Pairs of failures. together: put under one finding; alike: of one cause; both: of these, both."""
 
     failures: int
     causes: int
@@ -56,23 +49,11 @@ class Scores(msgspec.Struct, frozen=True, kw_only=True):
     together: int
     alike: int
     both: int
-    near: int
-    same: int = 0
 
     @property
     def precision(self) -> float:
         """1 where nothing was put together."""
         return self.both / self.together if self.together else 1.0
-
-    @property
-    def precision_of_places(self) -> float:
-        """Without pairs of two causes in one place."""
-        return self.both / (self.together - self.near) if self.together > self.near else 1.0
-
-    @property
-    def precision_of_outcomes(self) -> float:
-        """Without pairs that no outcome tells apart."""
-        return self.both / (self.together - self.same) if self.together > self.same else 1.0
 
     @property
     def recall(self) -> float:
@@ -87,21 +68,9 @@ def scored(failures: Sequence[Filed]) -> Scores:
 
     together = pairs((one.finding,) for one in failures)
     both = pairs((one.finding, one.cause) for one in failures)
-    placed = [one for one in failures if one.place]
-    near = pairs((one.finding, one.place) for one in placed) - pairs(
-        (one.finding, one.place, one.cause) for one in placed)
     return Scores(failures=len(failures), causes=len({one.cause for one in failures}),
                   findings=len({one.finding for one in failures}), together=together,
-                  alike=pairs((one.cause,) for one in failures), both=both, near=near)
-
-
-def unlike(failures: Sequence[Failure], files: Sequence[Filed], same: Callable[[Failure, Failure], bool]) -> int:
-    """How many pairs of two causes were put together of which `same` is true."""
-    groups: dict[str, list[tuple[Failure, Filed]]] = {}
-    for failure, file in zip(failures, files, strict=True):
-        groups.setdefault(file.finding, []).append((failure, file))
-    return sum(one.cause != other.cause and same(failure, another) for group in groups.values()
-               for (failure, one), (another, other) in itertools.combinations(group, 2))
+                  alike=pairs((one.cause,) for one in failures), both=both)
 
 
 def filed(failure: Failure, *, by: str, alone: Collection[str] = ()) -> Filed:
@@ -113,7 +82,7 @@ def filed(failure: Failure, *, by: str, alone: Collection[str] = ()) -> Filed:
     finding = findings_of(signature, failure.issues)[0]
     if by == "pattern" and not failure.issues:
         finding = key_of(signature, failure.case, told.evidence, told.reason, filter(None, (failure.blame,)), alone)
-    return Filed(cause=failure.cause, finding=finding, place=failure.place)
+    return Filed(cause=failure.cause, finding=finding)
 
 
 def grouped(failures: Sequence[Failure], *, by: str) -> list[Filed]:
@@ -134,8 +103,7 @@ def grouped(failures: Sequence[Failure], *, by: str) -> list[Filed]:
 
 def told(scores: Scores) -> dict[str, float]:
     """The figures, by name."""
-    shares = {"precision": scores.precision, "precision_of_places": scores.precision_of_places,
-              "precision_of_outcomes": scores.precision_of_outcomes, "recall": scores.recall}
+    shares = {"precision": scores.precision, "recall": scores.recall}
     return {**msgspec.to_builtins(scores), **{name: round(share, 4) for name, share in shares.items()}}
 
 
@@ -150,22 +118,17 @@ def part_of(cause: str) -> str:
     return PARTS[next((place for begin, place in kinds.items() if cause.startswith(begin)), 1)]
 
 
-def record(failures: Sequence[Failure], same: Callable[[Failure, Failure], bool] | None) -> Iterator[str]:
-    """The figures as a table in Markdown, by part. same: whether no outcome tells two failures apart; None where that
-    was not asked."""
-    yield "| failures | causes | findings | precision | precision of outcomes | recall |"
-    yield "|---|---|---|---|---|---|"
+def record(failures: Sequence[Failure]) -> Iterator[str]:
+    """The figures as a table in Markdown, by part."""
+    yield "| failures | causes | findings | precision | recall |"
+    yield "|---|---|---|---|---|"
     parts = [(part, [one for one in failures if part_of(one.cause) == part]) for part in PARTS]
     for name, by, some in (*((part, "pattern", some) for part, some in parts), ("all", "pattern", list(failures)),
                            ("all by signature, which a campaign counts", "signature", list(failures))):
-        if not some:
-            continue
-        files = grouped(some, by=by)
-        found = msgspec.structs.replace(
-            scored(files), same=unlike(some, files, same) if same is not None and by == "pattern" else 0)
-        outcomes = f"{found.precision_of_outcomes:.1%}" if same is not None and by == "pattern" else ""
-        yield (f"| {name}: {found.failures:,} | {found.causes} | {found.findings} | {found.precision:.1%} | {outcomes} "
-               f"| {found.recall:.1%} |")
+        if some:
+            found = scored(grouped(some, by=by))
+            yield (f"| {name}: {found.failures:,} | {found.causes} | {found.findings} | {found.precision:.1%} "
+                   f"| {found.recall:.1%} |")
 
 
 def main() -> None:
@@ -183,8 +146,6 @@ def main() -> None:
     parser.add_argument("--part", choices=("all", "issues", "faults", "passes"), default="all")
     parser.add_argument("--baseline", default="", help="a build that blames of passes are held against")
     parser.add_argument("--keep", type=Path, help="add failures to this file, a line of JSON each, and go on from it")
-    parser.add_argument("--cross", action="store_true",
-                        help="run the cases of two faults that were put together on each other")
     parser.add_argument("--json", action="store_true")
     parser.add_argument("--table", action="store_true", help="Markdown, by known issues, operations and programs")
     parser.add_argument("targets", nargs="*", help="names or globs; default all")
@@ -213,11 +174,9 @@ def main() -> None:
             part for name, part in parts.items() if given.part in ("all", name))
         failures += kept(drawn, given.keep, seconds=given.seconds, most=max(given.failures - len(failures), 0))
         found = {}
-        lines = list(record(failures, Indistinct(laboratory.outcome) if given.cross else None)) if given.table else []
+        lines = list(record(failures)) if given.table else []
         for by in () if given.table else ("signature", "pattern"):
-            files = grouped(failures, by=by)
-            same = unlike(failures, files, Indistinct(laboratory.outcome)) if given.cross and by == "pattern" else 0
-            found[by] = told(msgspec.structs.replace(scored(files), same=same))
+            found[by] = told(scored(grouped(failures, by=by)))
     finally:
         for pool in pools.values():
             pool.close()

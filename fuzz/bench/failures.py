@@ -35,13 +35,11 @@ Inputs = Callable[[Case, str], Evidence]
 
 
 class Failure(msgspec.Struct, frozen=True, kw_only=True):
-    """One failing run. cause: what is known to be wrong. place: the kernel that the cause lies in, where causes of one
-    kernel are told apart by what comes out alone; "" otherwise. subject: as it was run, with its fault. drawn: the case
-    as it was drawn. case, outcome: the smallest one found, and what it gave; `runs` were made to find it. issues: known
+    """One failing run. cause: what is known to be wrong. subject: as it was run, with its fault. drawn: the case as it
+    was drawn. case, outcome: the smallest one found, and what it gave; `runs` were made to find it. issues: known
     issues that it is attributed to. blame: as a campaign stores it, where it was asked for."""
 
     cause: str
-    place: str = ""
     subject: str
     drawn: str
     case: Case
@@ -88,7 +86,7 @@ class Laboratory:
         outcome = self.outcome(case, subject, backend)
         return outcome is not None and outcome.verdict is Verdict.AGREE
 
-    def small(self, case: Case, outcome: Outcome, *, cause: str, place: str = "") -> Failure:
+    def small(self, case: Case, outcome: Outcome, *, cause: str) -> Failure:
         """The failure behind the case."""
         subject, backend, drawn = outcome.subject, outcome.backend, case.digest
         runs = 0
@@ -97,7 +95,7 @@ class Laboratory:
                               run=lambda one: self.run(one, subject, backend),
                               inputs=lambda one: self._inputs(one, backend))
             case, outcome, runs = shrunk.case, shrunk.outcome, shrunk.runs
-        failure = Failure(cause=cause, place=place, subject=subject, drawn=drawn, case=case, outcome=outcome, runs=runs)
+        failure = Failure(cause=cause, subject=subject, drawn=drawn, case=case, outcome=outcome, runs=runs)
         issues = Attribution(lambda relative: self.run(relative, subject, backend)).issues(case, failure.told)
         return msgspec.structs.replace(failure, issues=issues)
 
@@ -125,7 +123,7 @@ def of_faults(laboratory: Laboratory, *, targets: Sequence[str], each: int, draw
                 if not right[case.digest]:
                     continue
                 failures += 1
-                found = laboratory.small(case, outcome, cause=f"{place} {fault}", place=place)
+                found = laboratory.small(case, outcome, cause=f"{place} {fault}")
                 if laboratory.agrees(found.case, "own", "interpreter"):
                     yield found
                 else:

@@ -2,14 +2,12 @@
 
 from pathlib import Path
 
-import pytest
 from msgspec.structs import replace
 
 from tests.support.cases import division
 from tests.support.outcomes import outcome_of
-from tridiff.fuzz.bench.deduplication import PARTS, Filed, filed, grouped, part_of, record, scored, unlike
+from tridiff.fuzz.bench.deduplication import PARTS, Filed, filed, grouped, part_of, record, scored
 from tridiff.fuzz.bench.failures import Failure, Laboratory, of_faults, of_issues
-from tridiff.fuzz.bench.indistinct import Indistinct, shown
 from tridiff.fuzz.bench.triton_failures import EACH_TARGET, in_turn
 from tridiff.fuzz.corpus.store import Corpus
 from tridiff.fuzz.records import Evidence, Signature, Verdict
@@ -24,17 +22,9 @@ def test_pairs_are_counted_over_all_failures() -> None:
     assert (found.precision, found.recall) == (0.5, 1 / 3)
 
 
-def test_two_causes_in_one_kernel_are_told_of_on_their_own() -> None:
-    found = scored([Filed(cause="k x", place="k", finding="1"), Filed(cause="k y", place="k", finding="1"),
-                    Filed(cause="k y", place="k", finding="1"), Filed(cause="m z", place="m", finding="1")])
-    assert (found.together, found.both, found.near) == (6, 1, 2)
-    assert found.precision == pytest.approx(1 / 6)
-    assert found.precision_of_places == pytest.approx(1 / 4)
-
-
 def test_no_failures_are_no_mistakes() -> None:
     found = scored([])
-    assert (found.precision, found.precision_of_places, found.recall) == (1.0, 1.0, 1.0)
+    assert (found.precision, found.recall) == (1.0, 1.0)
 
 
 def test_faults_of_several_kernels_are_told_apart() -> None:
@@ -79,47 +69,17 @@ def failure(fault: str, out: str, *, said: str = "1 of 1 rows of out are wrong (
     case = division((-1,), (2,))
     outcome = outcome_of(case, Verdict.DISAGREE, signature, subject=signature.subject, reason=said,
                          evidence=Evidence(actual={"out": (out,)}))
-    return Failure(cause=f"{case.target} {fault}", place=case.target, subject=signature.subject, drawn=case.digest,
+    return Failure(cause=f"{case.target} {fault}", subject=signature.subject, drawn=case.digest,
                    case=case, outcome=outcome)
-
-
-def test_two_faults_that_give_the_same_on_each_others_cases_are_not_told_apart() -> None:
-    first, same = failure("unsigned_operands", "0"), failure("in_32_bits", "0")
-    gives = {one.subject: one.outcome for one in (first, same)}
-    assert Indistinct(lambda case, subject, backend: gives[subject])(first, same)
-    # Another output, no failure at all, a fault of another kernel.
-    other = failure("in_32_bits", "1").outcome
-    right = replace(other, verdict=Verdict.AGREE, signature=None)
-    for outcome in (other, right, None):
-        found = {first.subject: first.outcome, same.subject: outcome}
-        assert not Indistinct(lambda case, subject, backend, found=found: found[subject])(first, same)
-    assert not Indistinct(lambda case, subject, backend: gives[subject])(first, replace(same, place="triton.mod"))
-    assert not Indistinct(lambda case, subject, backend: gives[subject])(first, failure("no_such_fault", "0"))
-
-
-def test_the_line_of_a_kernel_does_not_tell_two_faults_apart() -> None:
-    said = "k.py:{} (kernel), program ({}, 0, 0): out of bounds"
-    one, other, elsewhere = (shown(failure("in_32_bits", "0", said=said.format(*place)).outcome)
-                             for place in ((3, 0), (40, 0), (3, 1)))
-    assert one == other != elsewhere
-
-
-def test_pairs_that_no_outcome_tells_apart_are_counted_on_their_own() -> None:
-    failures = [failure("unsigned_operands", "0"), failure("in_32_bits", "0"), failure("in_32_bits", "0")]
-    files = [filed(one, by="signature") for one in failures]
-    assert unlike(failures, files, lambda one, other: True) == 2
-    found = replace(scored(files), same=2)
-    assert (found.precision, found.precision_of_outcomes) == (pytest.approx(1 / 3), 1.0)
 
 
 def test_a_record_tells_of_each_part() -> None:
     failures = [failure("unsigned_operands", "0"), failure("in_32_bits", "0"), failure("in_32_bits", "0")]
     issue = replace(failures[0], cause="issue x", issues=("signed-floordiv-ramp",))
-    lines = list(record([*failures, issue], lambda one, other: True))
-    assert lines[2] == "| known issues: 1 | 1 | 1 | 100.0% | 100.0% | 100.0% |"
-    assert lines[3] == "| faults of operations and helpers: 3 | 2 | 1 | 33.3% | 100.0% | 100.0% |"
+    lines = list(record([*failures, issue]))
+    assert lines[2] == "| known issues: 1 | 1 | 1 | 100.0% | 100.0% |"
+    assert lines[3] == "| faults of operations and helpers: 3 | 2 | 1 | 33.3% | 100.0% |"
     assert lines[4].startswith("| all: 4 | 3 | 2 |") and len(lines) == 6
-    assert "||" not in lines[3] and list(record([issue], None))[2] == "| known issues: 1 | 1 | 1 | 100.0% |  | 100.0% |"
 
 
 def test_of_each_cause_targets_take_turns_and_what_fails_anyway_is_left_out() -> None:
