@@ -38,12 +38,13 @@ class Arithmetic:
         if not choices(first.dtype):
             first = self.cast_to(first, "fp32" if first.dtype in FP8 else "i32")
         one = self.chance.weighted(table(first.dtype, self.groups, compiled=self.draft.swarm.assembly))
-        bits, steps = one.op in _ASKS_FOR_BITS, one.op in _ASKS_FOR_STEPS
-        if (bits or steps) and not self.draft.sharp(lambda entry: True, one_in=16 if bits else 4)(first):
+        often = 16 if one.op in _ASKS_FOR_BITS else 4 if one.op in _ASKS_FOR_STEPS else 1
+        accept = self.draft.sharp(lambda entry: True, one_in=often)
+        if not accept(first):
             first = self.operands.load(first.dtype)
         args = [first]
         for _ in range(one.arity - 1):
-            args.append(self.operands.of_dtype(first.dtype, other_than=first))
+            args.append(self.operands.of_dtype(first.dtype, other_than=first, accept=accept))
         if one.arity > 1 and self.chance.one_in(3):
             args.reverse()
         if one.op == "ldexp":
@@ -149,4 +150,7 @@ class Arithmetic:
         first = self.draft.pick(self.draft.sharp(lambda entry: bool(same_width(entry.dtype))))
         if first is None:
             first = self.operands.load("fp32")
+        elif self.draft.swarm.wild and first.depth and dtype_info(first.dtype).is_float and self.chance.below(4):
+            # A NaN that was computed has any bits.
+            first = self.operands.load(first.dtype)
         return self.draft.add(Cast(arg=first.position, dtype=self.chance.of(same_width(first.dtype)), bitcast=True))

@@ -7,7 +7,7 @@ from tridiff.fuzz.kinds.graphs.choices import Choices
 from tridiff.fuzz.kinds.graphs.swarm import Swarm
 from tridiff.fuzz.records import Content
 from tridiff.kernels.codegen.constants import is_float
-from tridiff.kernels.codegen.domains import expression, operands, result_dtypes, value_operands
+from tridiff.kernels.codegen.domains import Analysis, expression, operands, result_dtypes, value_operands
 from tridiff.kernels.codegen.graph import (
     MAX_NODES,
     Asm,
@@ -63,6 +63,16 @@ def _rounds(node: Node, dtype: str) -> bool:
         case Asm(body=body):
             return body == "ex2_approx"
     return False
+
+
+def inexact(analysis: Analysis) -> frozenset[int]:
+    """The nodes of a graph whose values are `Entry.inexact`."""
+    found: set[int] = set()
+    for position, node in enumerate(analysis.graph.nodes):
+        of = value_operands(node)
+        if _rounds(node, analysis.dtype(of[0]) if of else "") or found & set(operands(node)):
+            found.add(position)
+    return frozenset(found)
 
 
 @dataclass
@@ -149,6 +159,16 @@ class Draft:
         if self.chance.one_in(8):
             return accept
         return lambda entry: accept(entry) and not entry.inexact
+
+    def of_integers(self, entry: Entry) -> bool:
+        """Whether no float lies on the way to a value, so that hardly anything of it is open."""
+        asked = {entry.position}
+        for position in range(entry.position, -1, -1):
+            if position in asked:
+                if any(map(is_float, self.dtypes[position])):
+                    return False
+                asked.update(operands(self.nodes[position]))
+        return True
 
     @property
     def buffers_left(self) -> int:

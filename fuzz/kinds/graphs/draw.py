@@ -118,7 +118,11 @@ def _atomic(draft: Draft, productions: Productions, value: Entry) -> None:
     kind = chance.below(3)
     if half and not chance.one_in(4):
         kind = max(kind, 1)
-    entry = draft.pick(draft.known(productions.operands.usable_index)) if kind == 2 else None
+    entry = None
+    if kind == 2:
+        # A place that is open leaves every cell open.
+        anyway, usable = chance.one_in(4), productions.operands.usable_index
+        entry = draft.pick(lambda one: usable(one) and (anyway or draft.of_integers(one)))
     if entry is not None:
         index = apply("python_mod", Sym(name=f"v{entry.position}"), num(cells))
     elif kind == 0:

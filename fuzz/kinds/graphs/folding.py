@@ -25,6 +25,8 @@ from tridiff.kernels.codegen.graph import (
 from tridiff.oracles.dtypes import FP8
 from tridiff.oracles.dtypes import dtype as dtype_info
 
+_OF_EVERY = ("sum", "prod", "xor_sum")
+"""Folds of integers that are open where any element is."""
 _LONG = 32
 """Elements of a row from which on products of floats are mostly formed of factors that keep them in range."""
 
@@ -65,12 +67,14 @@ class Folding:
             kinds = [kind for kind in kinds if kind not in ("any", "all", "argmax", "argmin")]
         elif first.inexact and not self.draft.known(lambda entry: True)(first):
             # Integers that are open here and there: a truth value may decide all the same.
-            kinds = [kind for kind in kinds if kind not in ("xor_sum", "argmax", "argmin")]
+            kinds = [kind for kind in kinds if kind not in (*_OF_EVERY, "argmax", "argmin")]
         kind = self.chance.of(kinds)
         if kind == "welford_combine":
-            return self._welford_combine(first)
+            return self._welford_combine(self._averaged(first))
         if kind == "prod":
             first = self._multiplied(first)
+        elif kind == "welford":
+            first = self._averaged(first)
         node = Reduce(kind=kind, args=(first.position,))
         if kind != "welford":
             length = max(self.draft.axes["r"] - 1, 0)
@@ -82,12 +86,23 @@ class Folding:
         """What a product is formed of: the value, or where a long one of floats would leave the range in some order, as
         it mostly does, mostly factors that keep it there."""
         length = self.draft.axes["r"]
-        if length <= _LONG or not dtype_info(first.dtype).is_float or first.dtype in FP8 or self.chance.one_in(4):
+        if length < _LONG or not dtype_info(first.dtype).is_float or first.dtype in FP8 or self.chance.one_in(8):
             return first
+        return self._instead(first, lambda: contents.factors(self.chance, length))
+
+    def _averaged(self, first: Entry) -> Entry:
+        """What a mean is formed of: the value, but half of the time tame numbers where data are infinite, or so large
+        that squares of differences are, and instead of functions, which may be infinite here and there."""
+        if not (self.draft.swarm.wild or first.inexact) or self.chance.below(2):
+            return first
+        return self._instead(first, lambda: contents.content(self.chance, first.dtype, wild=0))
+
+    def _instead(self, first: Entry, content: Callable[[], Content]) -> Entry:
+        """A load of the type of a value from a new buffer, or the value where there is no room for one."""
         expr, needed = address(self.chance, "dense", self.operands.domain(wants_r=True))
         if needed > self.cap or self.draft.buffers_left < 1:
             return first
-        name = self.draft.buffer(first.dtype, max(needed, 1), contents.factors(self.chance, length))
+        name = self.draft.buffer(first.dtype, max(needed, 1), content())
         return self.draft.add(Load(buffer=name, index=expr))
 
     def _states(self, state: Entry) -> Entry:

@@ -49,11 +49,13 @@ class Operands:
         found = self.draft.pick(lambda entry: True)
         return found if found is not None else self.load(self.dtype())
 
-    def of_dtype(self, dtype: str, *, other_than: Entry | None = None) -> Entry:
-        """A value of this dtype: one there is, else a new load or constant."""
+    def of_dtype(self, dtype: str, *, other_than: Entry | None = None,
+                 accept: Callable[[Entry], bool] = lambda entry: True) -> Entry:
+        """A value of this dtype: one there is that is acceptable, else a new load or constant."""
         same = other_than.position if other_than is not None and not self.chance.one_in(8) else -1
         if self.chance.below(8):
-            found = self.draft.pick(lambda entry: entry.dtype == dtype and entry.position != same)
+            found = self.draft.pick(
+                lambda entry: entry.dtype == dtype and entry.position != same and accept(entry))
             if found is not None:
                 return found
         if self.draft.buffers_left > 0 and self.chance.below(4):
@@ -89,10 +91,9 @@ class Operands:
     def compare(self) -> Entry:
         """A comparison of two values."""
         # Nearly equal numbers that are known but for an error may be either way round.
-        first = self.draft.pick(self.draft.sharp(lambda entry: entry.dtype not in (*FP8, "i1"), one_in=4))
-        if first is None:
-            first = self.load("fp32")
-        second = self.of_dtype(first.dtype, other_than=first)
+        accept = self.draft.sharp(lambda entry: entry.dtype not in (*FP8, "i1"), one_in=4)
+        first = self.draft.pick(accept) or self.load("fp32")
+        second = self.of_dtype(first.dtype, other_than=first, accept=accept)
         return self.draft.operation(self.chance.of(COMPARISONS), first, second)
 
     def domain(self, *, wants_r: bool | None = None) -> list[tuple[str, int]]:
