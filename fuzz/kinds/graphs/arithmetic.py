@@ -24,6 +24,9 @@ _ASKS_FOR_BITS = ("ilogb", "llrint", "signbit", "signbit_libdevice")
 _ASKS_FOR_STEPS = (*DIVISIONS, "logical_not", "logical_and", "logical_or", "logical_xor")
 """Operations whose result hangs on whether a float is zero, or on which side of a whole number a quotient is."""
 
+_HAS_POLES = ("reciprocal", "log", "log2", "log10", "log1p", "lgamma", "y0", "y1", "tan", "atanh", "truediv")
+"""Functions that may be anything where their argument may be 0, or 1."""
+
 
 class Arithmetic:
     """Pointwise operations and conversions."""
@@ -38,7 +41,7 @@ class Arithmetic:
         if not choices(first.dtype):
             first = self.cast_to(first, "fp32" if first.dtype in FP8 else "i32")
         one = self.chance.weighted(table(first.dtype, self.groups, compiled=self.draft.swarm.assembly))
-        often = 16 if one.op in _ASKS_FOR_BITS else 4 if one.op in _ASKS_FOR_STEPS else 1
+        often = 16 if one.op in _ASKS_FOR_BITS else 4 if one.op in _ASKS_FOR_STEPS else 1 + (one.op in _HAS_POLES)
         accept = self.draft.sharp(lambda entry: True, one_in=often)
         if not accept(first):
             first = self.operands.load(first.dtype)
@@ -150,7 +153,7 @@ class Arithmetic:
         first = self.draft.pick(self.draft.sharp(lambda entry: bool(same_width(entry.dtype))))
         if first is None:
             first = self.operands.load("fp32")
-        elif self.draft.swarm.wild and first.depth and dtype_info(first.dtype).is_float and self.chance.below(4):
+        elif first.depth and dtype_info(first.dtype).is_float and self.chance.below(2):
             # A NaN that was computed has any bits.
             first = self.operands.load(first.dtype)
         return self.draft.add(Cast(arg=first.position, dtype=self.chance.of(same_width(first.dtype)), bitcast=True))
