@@ -13,6 +13,8 @@ WIDTH = 160
 DEEP = 3
 """Columns of indent from which on rows are filled: those of a blame, which are written once."""
 
+_PLAIN = json.JSONEncoder(ensure_ascii=False, allow_nan=False).encode
+
 JsonValue = None | bool | int | float | str | list["JsonValue"] | dict[str, "JsonValue"]
 
 
@@ -47,7 +49,7 @@ def _inline(value: JsonValue) -> str:
     if isinstance(value, list):
         between = ", " if any(isinstance(one, dict | list) for one in value) else ","
         return "[" + between.join(_inline(one) for one in value) + "]"
-    return json.dumps(value, ensure_ascii=False, allow_nan=False)
+    return _PLAIN(value)
 
 
 def _filled(words: list[str], width: int, *, gap: str) -> list[str]:

@@ -71,13 +71,13 @@ def test_a_form_is_kept_clear_of_only_if_the_limits_name_it_and_once_in_fifty_no
         return list(draws(avoiding.cases(target, replace_limits(DEVICE, avoid=frozenset(avoid)), subject="own"),
                           number, seed=8))
 
-    assert found(40) == list(draws(target.draw.cases(DEVICE), 40, seed=8)) == found(40, "no-such-issue")
     as_drawn = found(200)
+    assert as_drawn[:40] == list(draws(target.draw.cases(DEVICE), 40, seed=8)) == found(40, "no-such-issue")
     avoidable = {one.name for one in ISSUES if one.relative or one.instead}
     common = max(sorted(avoidable), key=lambda name: having(name, as_drawn))
     clear = found(200, common)
     assert having(common, as_drawn) >= 4 and having(common, clear) <= having(common, as_drawn) // 3
-    assert found(40, common) == found(40, common) and all(map(target.draw.valid, clear))
+    assert found(40, common) == clear[:40] and all(map(target.draw.valid, clear))
 
 
 def test_what_is_avoided_is_drawn_all_the_same_at_the_last_of_fifty_choices() -> None:

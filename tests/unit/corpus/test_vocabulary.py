@@ -57,18 +57,20 @@ def test_every_free_text_is_looked_at(entry: CorpusEntry) -> None:
     for path in leaves(built["case"]):
         if path[0] not in ("params", "arrays") and path[:2] != ("program", "options"):
             continue
+        place = built["case"]
+        for key in path[:-1]:
+            place = place[key]
+        kept = place[path[-1]]
         for payload in PAYLOADS:
             if path[0] == "program" and not payload:
                 continue  # The shape of a scalar.
             if path[0] == "params" and payload in said[path[1]]:
                 continue  # A word of the strategy: some scenes of launches draw "none".
-            changed = json.loads(json.dumps(built))
-            place = changed["case"]
-            for key in path[:-1]:
-                place = place[key]
             place[path[-1]] = payload
+            text = json.dumps(built).encode()
+            place[path[-1]] = kept
             try:
-                read = parse(json.dumps(changed).encode(), source="x")
+                read = parse(text, source="x")
             except TridiffError:
                 continue
             problem = misfit(read.case, entry.signature.subject)
