@@ -161,14 +161,12 @@ class Draft:
         return lambda entry: accept(entry) and not entry.inexact
 
     def of_integers(self, entry: Entry) -> bool:
-        """Whether no float lies on the way to a value, so that hardly anything of it is open."""
+        """Whether no float, which may be open, lies on the way to a value."""
         asked = {entry.position}
         for position in range(entry.position, -1, -1):
             if position in asked:
-                if any(map(is_float, self.dtypes[position])):
-                    return False
                 asked.update(operands(self.nodes[position]))
-        return True
+        return not any(is_float(name) for position in asked for name in self.dtypes[position])
 
     @property
     def buffers_left(self) -> int:

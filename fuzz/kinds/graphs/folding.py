@@ -25,8 +25,6 @@ from tridiff.kernels.codegen.graph import (
 from tridiff.oracles.dtypes import FP8
 from tridiff.oracles.dtypes import dtype as dtype_info
 
-_OF_EVERY = ("sum", "prod", "xor_sum")
-"""Folds of integers that are open where any element is."""
 _LONG = 32
 """Elements of a row from which on products of floats are mostly formed of factors that keep them in range."""
 
@@ -67,7 +65,7 @@ class Folding:
             kinds = [kind for kind in kinds if kind not in ("any", "all", "argmax", "argmin")]
         elif first.inexact and not self.draft.known(lambda entry: True)(first):
             # Integers that are open here and there: a truth value may decide all the same.
-            kinds = [kind for kind in kinds if kind not in (*_OF_EVERY, "argmax", "argmin")]
+            kinds = [kind for kind in kinds if kind not in ("sum", "prod", "xor_sum", "argmax", "argmin")]
         kind = self.chance.of(kinds)
         if kind == "welford_combine":
             return self._welford_combine(self._averaged(first))
@@ -91,14 +89,14 @@ class Folding:
         return self._instead(first, lambda: contents.factors(self.chance, length))
 
     def _averaged(self, first: Entry) -> Entry:
-        """What a mean is formed of: the value, but half of the time tame numbers where data are infinite, or so large
-        that squares of differences are, and instead of functions, which may be infinite here and there."""
+        """What a mean is formed of: the value, half of the time tame numbers instead of functions and wild data, which
+        may be infinite, or their squares."""
         if not (self.draft.swarm.wild or first.inexact) or self.chance.below(2):
             return first
         return self._instead(first, lambda: contents.content(self.chance, first.dtype, wild=0))
 
     def _instead(self, first: Entry, content: Callable[[], Content]) -> Entry:
-        """A load of the type of a value from a new buffer, or the value where there is no room for one."""
+        """A load of a value's type from a new buffer; the value where there is no room."""
         expr, needed = address(self.chance, "dense", self.operands.domain(wants_r=True))
         if needed > self.cap or self.draft.buffers_left < 1:
             return first
