@@ -21,6 +21,7 @@ from tridiff.fuzz.records import (
     pretty_json,
 )
 from tridiff.fuzz.records.outcome import PERHAPS_TRAPPED
+from tridiff.fuzz.records.pair import Relation
 from tridiff.fuzz.target.subjects import fault_of
 
 
@@ -115,7 +116,14 @@ def settle(state: Path, entry: CorpusEntry) -> None:
     _note(state, entry.id).unlink(missing_ok=True)
 
 
+def hurries(name: str) -> bool:
+    """Whether the end of a campaign is kept for a finding with this id, if it may become smaller: what a gate's
+    candidate repairs is as good a reason to upgrade as it was drawn."""
+    return not name.startswith(f"{Relation.FIXED.value}-")
+
+
 def unfinished(state: Path) -> list[Unfinished]:
-    """Findings that may become smaller, in the order in which they turned up."""
-    notes = sorted((state / "unfinished").glob("*.json"), key=lambda path: path.stat().st_mtime_ns)
+    """Findings that may become smaller, in the order in which they turned up; those last that are in no hurry."""
+    notes = sorted((state / "unfinished").glob("*.json"), key=lambda path: (
+        not hurries(path.stem), path.stat().st_mtime_ns))
     return [_UNFINISHED.decode(path.read_bytes()) for path in notes]

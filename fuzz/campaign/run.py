@@ -17,7 +17,7 @@ from tridiff.fuzz.campaign.cache import cache_in_memory
 from tridiff.fuzz.campaign.clock import Clock
 from tridiff.fuzz.campaign.deal import Deal, dealt
 from tridiff.fuzz.campaign.drivers import drivers, force_of, hand, in_turn, interrupts, lost
-from tridiff.fuzz.campaign.findings import Unfinished, doubt, unfinished
+from tridiff.fuzz.campaign.findings import Unfinished, doubt, hurries, unfinished
 from tridiff.fuzz.campaign.gathered import Gathered
 from tridiff.fuzz.campaign.known import Known, provide, release_claims
 from tridiff.fuzz.campaign.record import CampaignOptions, Counts, Plan, ShardResult, ShardSpec, Summary
@@ -317,7 +317,8 @@ class _Run:
 
     def _unfinished(self) -> int:
         """How many findings may become smaller and had no time of their own for it."""
-        return len({path.name for path in (self._state / "unfinished").glob("*.json")} - self._tried)
+        return len({path.name for path in (self._state / "unfinished").glob("*.json") if hurries(path.stem)}
+                   - self._tried)
 
     def _over(self) -> bool:
         """Whether nothing more is started. Where whatever was planned has had its turn, what is kept for findings that

@@ -8,10 +8,12 @@ import pytest
 from msgspec.structs import replace
 
 from tests.support.campaigns import campaign_options, drivers_here, shard_spec
+from tests.support.cases import addition
 from tests.support.fake_pool import FakePool
+from tests.support.outcomes import outcome_of, wrong_in
 from tridiff.fuzz.campaign import budget, clock, run, shard
 from tridiff.fuzz.campaign.clock import Clock
-from tridiff.fuzz.campaign.findings import Unfinished, unfinished
+from tridiff.fuzz.campaign.findings import Unfinished, keep, unfinished
 from tridiff.fuzz.campaign.plan import plan_shards
 from tridiff.fuzz.campaign.record import Counts, Plan, ShardResult, ShardSpec
 from tridiff.fuzz.known import Attribution
@@ -199,7 +201,8 @@ def test_a_campaign_that_is_killed_before_its_end_keeps_its_findings_and_shrinks
 class Clocked:
     """Shards and findings of a campaign that take time on paper: of `findings`, each is followed up in a second."""
 
-    def __init__(self, monkeypatch: pytest.MonkeyPatch, now: list[float], root: Path, *, findings: int) -> None:
+    def __init__(self, monkeypatch: pytest.MonkeyPatch, now: list[float], root: Path, *, findings: int,
+                 prefix: str = "") -> None:
         options = campaign_options(seconds=600.0, targets=("triton.vector_add",), subjects=("own",),
                                    backends=("interpreter",), by_yield=True)
         self.now, self.granted = now, list[float]()
@@ -210,7 +213,7 @@ class Clocked:
         for number in range(findings):
             kept = self.campaign.state / "unfinished"
             kept.mkdir(exist_ok=True)
-            (kept / f"{number}.json").touch()
+            (kept / f"{prefix}{number}.json").touch()
         monkeypatch.setattr(run, "run_shard", self.shard)
         monkeypatch.setattr(run, "finish_finding", self.finish)
         monkeypatch.setattr(run, "unfinished", lambda state: [
@@ -226,6 +229,20 @@ class Clocked:
     def finish(self, spec: ShardSpec, directory: str, one: Unfinished, seconds: float) -> None:
         self.granted.append(seconds)
         self.now[0] += 1.0
+
+
+def test_what_a_candidate_repairs_takes_no_time_from_drawing_and_comes_last(
+        tmp_path: Path, here: type[FakePool], monkeypatch: pytest.MonkeyPatch, now: list[float]) -> None:
+    one = Clocked(monkeypatch, now, tmp_path, findings=3, prefix="fixed--value-")
+    began = now[0]
+    one.campaign.run(lambda progress: None)
+    last, seconds = one.drawn[-1]
+    assert last + seconds == pytest.approx(began + 600, abs=1.0) and one.granted[0] <= 2 * clock.GRACE
+    for kind in ("fixed: value", "regression: value"):
+        signature = wrong_in(addition(), "out", kind=kind)
+        keep(tmp_path, Unfinished(shard=0, signature=signature, case=addition(), outcome=outcome_of(
+            addition(), Verdict.DISAGREE, signature)))
+    assert [found.signature.kind for found in unfinished(tmp_path)] == ["regression: value", "fixed: value"]
 
 
 def test_time_that_findings_do_not_use_is_for_those_behind_them_and_then_for_drawing(
