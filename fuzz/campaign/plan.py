@@ -18,7 +18,7 @@ LONGEST_SHARD = 120.0
 FLOOR = 0.4
 """Part of the time that all combinations share equally, where the rest goes by yield."""
 
-BESIDE_GPU = 0.3
+BESIDE_GPU = 0.15
 """What the interpreter, or a compilation for another chip, gets of a gate's time where a GPU gets 1 for bringing as
 much."""
 

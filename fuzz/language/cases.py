@@ -125,7 +125,7 @@ def aspects(call: Call) -> tuple[str, ...]:
     types = (f"dtype={one.dtype}" for one in call.operands if one.given)
     kinds = (f"operands={','.join(one.kind for one in call.operands)}",)
     options = (f"{name}={value}" for name, value in call.options.items()
-               if isinstance(value, bool | str) or abs(value) < 4)
+               if isinstance(value, bool | str) or abs(value) < 8)
     blocks = [one.shape for one in call.operands if one.kind == "block"]
     axes = (f"rank={max(map(len, blocks))}",) if blocks else ()
     single = ("elements=1",) if blocks and all(math.prod(shape) == 1 for shape in blocks) else ()
