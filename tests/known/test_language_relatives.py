@@ -164,6 +164,16 @@ def test_a_loop_that_never_ends_is_known_where_it_ends_without_the_wrapped_condi
     assert Attribution(lambda one: right).issues(case, crashed) == ()
 
 
+def test_a_loop_whose_variable_wraps_is_known_by_its_bounds_though_it_never_ends() -> None:
+    known = next(one for one in STATEMENTS if one.name == "unsigned-bounds-are-negative")
+    case = entry("language.statements/value-843ef4b6ee").case
+    hung = outcome_of(case, Verdict.HANG, wrong_in(case, "", kind="launch"), backend="cuda")
+    hung = replace(hung, signature=replace(hung.signature, verdict=Verdict.HANG))
+    right = replace(hung, verdict=Verdict.AGREE, signature=None)
+    assert Attribution(lambda one: right).issues(case, hung) == (known.name,)
+    assert Attribution(lambda one: hung).issues(case, hung) == ()
+
+
 def test_a_control_of_sorting_is_judged_because_it_holds_no_nan_in_narrow_types_too() -> None:
     known = next(one for one in ISSUES if one.name == "tensor-sort-does-nothing")
     for name in ("bf16", "fp32"):
