@@ -6,7 +6,8 @@
 The gate is given an empty folder for a corpus, so that nothing is known to it. Its differences are run once more under
 the build that fails, and told by the known issues: a cause counts as found if one of them belongs to it. Causes that
 count are those of entries of which one release is recorded as failing and the other one as right on the backend. Runs
-under the build that fails: the baseline, with --reversed the candidate.
+under the build that fails: the baseline, with --reversed the candidate. Each difference is told on standard error as
+soon as its cause is known.
 """
 
 import argparse
@@ -70,7 +71,9 @@ def _attributing(pools: dict[str, Pool]) -> Asked:
         def run(case: Case) -> object:
             return pool.execute(case, entry.signature.subject, backend=backend)
 
-        return Attribution(run).issues(entry.case, run(entry.case))  # type: ignore[arg-type]
+        names = Attribution(run).issues(entry.case, run(entry.case))  # type: ignore[arg-type]
+        print(f"{entry.id}: {', '.join(names) or 'no known cause'}", file=sys.stderr, flush=True)
+        return names
 
     return asked
 

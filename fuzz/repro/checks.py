@@ -74,7 +74,7 @@ def expected_results(case: Case, target: Target, buffers: Mapping[str, Buffer]) 
 def _expected(name: str, given: list[torch.Tensor], buffer: Buffer, whole: Rule, bound: torch.Tensor | None,
               defined: torch.Tensor | None, source: str) -> Expected:
     rule, shape, dtype = whole.member or whole, buffer.shape, buffer.spec.dtype
-    if rule.kind in ("STAT", "META") or (rule.kind == "SUM" and bound is None):
+    if rule.kind == "META" or (rule.kind == "SUM" and bound is None):
         raise TridiffError(f"{name} is judged by the rule {whole}, which a script cannot express",
                            fix="rerun it with `tridiff repro` instead")
     if whole.member is not None:
