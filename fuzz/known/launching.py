@@ -62,7 +62,7 @@ ISSUES = (
            relative=_unspoilt(), errors=("KeyError: \"Unknown key: 'cubin'\"",)),
     _issue("closures-share-a-key-behind-a-global", ("launch.events/another-3bbe70c3b2",),
            "of a name that a closure and the module both have, the cache's key is made of the module's constant",
-           match=_of("unusual 1", way="closure"), relative=_with(way="variables"), kinds=("another", "noted")),
+           match=_of("unusual 1", way="closure"), relative=_with(way="other llir"), kinds=("another", "noted")),
     _issue("refused-kernels-share-a-key", ("launch.caches/hits-8083bfa1d6",),
            "a kernel that was refused once is kept under a key of its name alone, and another one's code is taken",
            match=_of("mended", refused=True), relative=_with(refused=False), kinds=("hits",)),

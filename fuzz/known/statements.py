@@ -339,8 +339,10 @@ def _unflattened(case: Case) -> Case | None:
 
 
 def _gives_bits(one: Node) -> bool:
-    """Whether a function that is not inlined is given some bits of a number of 64."""
-    return one.row == "idiom" and one.word("name").startswith("not_inlined") and any(map(_is_of_bits, nodes(one.parts)))
+    """Whether a function that is not inlined is given some bits of a number of 64: by itself, or in a record."""
+    called = one.row == "idiom" and one.word("name").startswith("not_inlined")
+    carried = one.row == "record" and "apart" in (one.word("turn"), one.word("take"))
+    return (called or carried) and any(map(_is_of_bits, nodes(one.parts)))
 
 
 def _is_of_bits(one: Node) -> bool:

@@ -39,7 +39,7 @@ def test_the_integer_in_place_of_the_bits_is_predicted_and_nothing_else(
     assert low_bits_of_its_integer(seen)["out0"].all()
     other = made(call, x0=x, x1=x, out0=actual + 5, right=torch.from_numpy(right).reshape(x.shape))
     assert not low_bits_of_its_integer(other)["out0"].any()
-    assert [one.name for one in issues_of(seen.case, "own")] == ["low-bits-of-a-float-are-its-integer"]
+    assert [one.name for one in issues_of(seen.case, "own")] == ["stored-half-of-a-double-is-converted"]
 
 
 def test_of_a_product_only_sign_and_absolute_value_are_predicted() -> None:
