@@ -153,7 +153,7 @@ class Arithmetic:
         first = self.draft.pick(self.draft.sharp(lambda entry: bool(same_width(entry.dtype))))
         if first is None:
             first = self.operands.load("fp32")
-        elif first.depth and dtype_info(first.dtype).is_float and self.chance.below(2):
-            # A NaN that was computed has any bits.
+        elif self.draft.swarm.wild and first.depth and dtype_info(first.dtype).is_float and self.chance.below(2):
+            # A NaN that was computed has any bits; bits of other computed numbers are what compilers lose track of.
             first = self.operands.load(first.dtype)
         return self.draft.add(Cast(arg=first.position, dtype=self.chance.of(same_width(first.dtype)), bitcast=True))
