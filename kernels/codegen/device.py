@@ -60,11 +60,11 @@ def round_decimal(x, SCALE: tl.constexpr):
     """Python's round(x, n) of doubles, SCALE being 10**n, 0 <= n <= 22 (contract: codegen.md §1, RoundDecimal).
 
     The product x * SCALE is taken with its rounding error, because the tie that decides is one of the exact product:
-    2.675 * 100 rounds to 267.5, but 2.675 is a little less. mul_rn is never contracted: `x * scale - nearest` in one
-    step has no ties, and 1.05 to one decimal would be 1.0.
+    2.675 * 100 rounds to 267.5, but 2.675 is a little less. It is written as an fma with 0, which is not contracted
+    again: `x * scale - nearest` in one step has no ties, and 1.05 to one decimal would be 1.0.
     """
     scale = tl.full(x.shape, SCALE, tl.float64)
-    product = libdevice.mul_rn(x, scale)
+    product = tl.fma(x, scale, tl.zeros(x.shape, tl.float64))
     x_high = _upper_half(x)
     scale_high = _upper_half(scale)
     x_low = x - x_high

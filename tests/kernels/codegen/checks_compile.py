@@ -4,11 +4,12 @@ import re
 from typing import Any
 
 import triton
+from triton.backends.compiler import GPUTarget
 from triton.compiler import ASTSource
 
 from tests.kernels.codegen.catalogue import PROGRAMS, folds, in_place, pointwise, scans, sorting, split_scan, transposed
 from tests.kernels.codegen.nodes import X, apply, asm, buffer, constant, load, op, out, store, tiles, value_of
-from tests.kernels.driver_runs import SM_90
+from tests.kernels.driver_runs import GFX942, SM_90
 from tests.kernels.errors import error_of
 from tridiff.kernels import generated
 from tridiff.kernels.codegen.combo import combine
@@ -18,8 +19,8 @@ from tridiff.kernels.codegen.kernel import Kernel
 from tridiff.kernels.codegen.launch import plan
 
 
-def compiled(kernel: Kernel, dtypes: dict[str, str]) -> str:
-    """PTX of a kernel. dtypes: of the buffers."""
+def compiled(kernel: Kernel, dtypes: dict[str, str], target: GPUTarget = SM_90) -> str:
+    """PTX of a kernel, or what an AMD chip has in its place. dtypes: of the buffers."""
     function = getattr(generated.load(kernel.source, name=kernel.name), kernel.name)
     spaces = {one.name: one.dtype for one in kernel.workspaces}
     signature: dict[str, str] = {}
@@ -33,7 +34,8 @@ def compiled(kernel: Kernel, dtypes: dict[str, str]) -> str:
             dtype = dtypes[str(one.value)] if one.kind == "buffer" else spaces[str(one.value)]
             signature[one.name] = "*" + ("i8" if dtype == "i1" else dtype)
     source = ASTSource(fn=function, signature=signature, constexprs=constants)
-    return str(triton.compile(source, target=SM_90, options={"debug": True, "sanitize_overflow": False}).asm["ptx"])
+    made = triton.compile(source, target=target, options={"debug": True, "sanitize_overflow": False})
+    return str(made.asm["ptx" if target.backend == "cuda" else "amdgcn"])
 
 
 def ptx(graph: Graph, schedule: Schedule, **options: Any) -> str:
@@ -53,7 +55,10 @@ def check_the_product_of_a_decimal_rounding_is_rounded() -> None:
     graph = Graph(outer=(5,), buffers=(out("out0", "fp64", 5),), nodes=(
         value_of(apply("round_decimal", apply("to_float", X), 1), "fp64"), store("out0", 0)))
     text = ptx(graph, tiles(8))
-    assert "mul.rn.f64" in text and not re.search(r"mul\.f64\s[^;]*0d4024000000000000", text)
+    assert re.search(r"fma\.rn\.f64[^;]*0d4024000000000000, 0d0{16};", text)
+    assert not re.search(r"mul\.f64\s[^;]*0d4024000000000000", text)
+    kernel = plan(graph, tiles(8), aligned=["out0"])
+    assert "v_fma_f64" in compiled(kernel, {"out0": "fp64"}, GFX942), "on a chip whose library has no such product"
 
 
 def check_looped_split_and_cooperative_schedules() -> None:
