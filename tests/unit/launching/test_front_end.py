@@ -113,6 +113,8 @@ _GLUON = "triton.experimental.gluon.language._semantic"
 
 def _edited(module: str, name: str, old: str, new: str) -> Any:
     text = textwrap.dedent(inspect.getsource(resolve_name(f"{module}.{name}")))
+    if old not in text and before(installed(), "3.9.0"):
+        pytest.skip(f"{name} of Triton {installed()} has no {old}")
     assert old in text
     names = dict(vars(resolve_name(module)))
     exec(text.replace(old, new), names)
