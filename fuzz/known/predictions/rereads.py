@@ -3,17 +3,17 @@
 import torch
 
 from tridiff.fuzz.known.issue import Wrong
+from tridiff.fuzz.known.predictions.operands import operands
 from tridiff.fuzz.language.rows.rereads import square
 from tridiff.kernels.language.call import Call
 
 
 def not_negative(seen: Wrong) -> dict[str, torch.Tensor]:
     """Of a negative product: that it is not less than 0, and itself in place of its absolute value."""
-    if "out0" not in seen.wrong or "out0" not in seen.expected or not isinstance(seen.case.program, Call):
+    call = seen.case.program
+    if "out0" not in seen.wrong or "out0" not in seen.expected or not isinstance(call, Call) or not square(call):
         return {}
     right, actual = seen.expected["out0"], seen.actual["out0"]
-    if not square(seen.case.program):
-        return {}
-    if seen.case.program.stored[0] == "i1":
-        return {"out0": actual != right}
-    return {"out0": actual == -right}
+    one, other = operands(seen)
+    negative = (one * other < 0).reshape(actual.shape)
+    return {"out0": negative & (actual != right if call.stored[0] == "i1" else actual == -right)}

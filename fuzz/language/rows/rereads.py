@@ -28,7 +28,8 @@ _OF_FLOATS = tuple(text for text in _TEXTS if text != "a ^ b")
 
 def square(call: Call) -> bool:
     """Whether a call asks for more of a product than its value: its sign, or its absolute value."""
-    return _FORMS[_TEXTS[call.number("form")]][0] == "mul" and len(_FORMS[_TEXTS[call.number("form")]]) > 1
+    first, *then = _FORMS[_TEXTS[call.number("form")]]
+    return first == "mul" and bool(then)
 
 
 def _answer(call: Call, lib: Library, operands: tuple[Any, ...]) -> Any:
