@@ -10,7 +10,7 @@ from msgspec.structs import replace
 from tridiff.fuzz.backends import kind
 from tridiff.fuzz.backends.watched import statements
 from tridiff.fuzz.campaign.gathered import NO_TIME
-from tridiff.fuzz.campaign.record import ShardSpec, Summary
+from tridiff.fuzz.campaign.record import Counts, ShardSpec, Summary
 from tridiff.fuzz.corpus.pattern import proposed
 from tridiff.fuzz.gate.guards import guards
 from tridiff.fuzz.gate.plan import combinations, entries_left_out
@@ -95,13 +95,12 @@ def judged(summary: Summary, entries: Iterable[CorpusEntry], *, state: Path, pol
 
 def _timed(targets: Iterable[TargetPairs], summary: Summary) -> tuple[TargetPairs, ...]:
     """The targets with the worker time that they took."""
-    busy: collections.Counter[tuple[str, str]] = collections.Counter()
-    shrinking: collections.Counter[tuple[str, str]] = collections.Counter()
+    spent: dict[tuple[str, str], Counts] = {}
     for one in summary.by_target:
-        for total, seconds in ((busy, one.counts.busy_seconds), (shrinking, one.counts.shrink_seconds)):
-            total[one.target, kind(one.backend)] += seconds  # type: ignore[assignment]
-    return tuple(replace(one, seconds=round(busy[one.target, kind(one.backend)], 1),
-                         shrinking=round(shrinking[one.target, kind(one.backend)], 1)) for one in targets)
+        where = one.target, one.backend
+        spent[where] = spent.get(where, Counts()).plus(one.counts)
+    return tuple(replace(pairs, seconds=round(took.busy_seconds, 1), shrinking=round(took.shrink_seconds, 1))
+                 for pairs in targets for took in (spent.get((pairs.target, pairs.backend), Counts()),))
 
 
 def _proposed(findings: Iterable[GateFinding]) -> dict[str, str]:

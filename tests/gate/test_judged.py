@@ -209,8 +209,8 @@ def test_each_target_has_the_time_that_it_took_over_all_subjects(tmp_path: Path)
     ran = tuple(TargetCounts(target="triton.vector_add", subject=subject, backend=backend,
                              counts=Counts(executed=1, busy_seconds=busy, shrink_seconds=1.0))
                 for subject, backend, busy in (("own", "compile:sm_90", 3.0), ("inductor", "compile:sm_90", 4.0),
-                                               ("own", "interpreter", 50.0)))
-    (found,) = verdict(tmp_path, line(backend="compile"), by_target=ran).targets
+                                               ("own", "compile:sm_80", 9.0), ("own", "interpreter", 50.0)))
+    (found,) = verdict(tmp_path, line(), by_target=ran).targets
     assert (found.seconds, found.shrinking) == (7.0, 2.0)
 
 
