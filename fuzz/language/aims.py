@@ -5,7 +5,7 @@ Found by drawing, with a generator of its own: some calls of each row, and for e
 some that are aimed at it. What is found is the same in every process.
 """
 
-from collections.abc import Sequence
+from collections.abc import Callable, Iterable, Sequence
 from functools import cache
 from random import Random
 from typing import NoReturn, TypeVar
@@ -95,25 +95,26 @@ def sampled(row: Row, random: Random, *, wanted: str = "") -> tuple[Call | None,
 
 
 @cache
-def _aspects_of(name: str) -> tuple[str, ...]:
+def _at_random(name: str) -> tuple[tuple[Call, ...], frozenset[str], Random]:
+    """Calls of the row of that name, the types that were offered, and the generator, which `types_of` goes on with."""
     row, random = rows()[name], Random(name)
-    calls = (sampled(row, random)[0] for _ in range(SAMPLES))
-    return tuple(sorted({one for call in calls if call is not None for one in aspects(call) if not type_in(one)}))
+    found = [sampled(row, random) for _ in range(SAMPLES)]
+    return tuple(call for call, _ in found if call is not None), frozenset().union(*(seen for _, seen in found)), random
+
+
+def _aspects_of(name: str) -> tuple[str, ...]:
+    """Of these calls, whatever is no element type."""
+    return tuple(sorted({one for call in _at_random(name)[0] for one in aspects(call) if not type_in(one)}))
 
 
 @cache
 def types_of(name: str) -> tuple[str, ...]:
     """The element types with which the row of that name is drawn."""
-    row, random = rows()[name], Random(name)
-    found: set[str] = set()
-    offered: set[str] = set()
-    for _ in range(SAMPLES):
-        call, seen = sampled(row, random)
-        offered |= seen
-        found |= types(call) if call is not None else frozenset()
+    calls, offered, random = _at_random(name)
+    found = {one for call in calls for one in types(call)}
     for wanted in sorted(offered - found):
         for _ in range(ATTEMPTS):
-            call, _ = sampled(row, random, wanted=wanted)
+            call, _ = sampled(rows()[name], random, wanted=wanted)
             if call is not None and wanted in types(call):
                 found.add(wanted)
                 break
@@ -122,12 +123,16 @@ def types_of(name: str) -> tuple[str, ...]:
 
 def aims_of(topic: Topic, triton: str) -> dict[str, tuple[str, ...]]:
     """The cells of every row of a topic that a Triton version has; of all rows where the version is not known."""
-    return {row.name: tuple(cell(row.name, name) for name in types_of(row.name))
-            for row in of_topic(topic) if not triton or row.offered(triton)}
+    return _by_row(topic, triton, lambda name: (_TYPE + one for one in types_of(name)))
 
 
 def beside_types(topic: Topic, triton: str) -> dict[str, tuple[str, ...]]:
     """As `aims_of`, the cells of aspects that are no element types: every option's values, kinds of operands, numbers
     of axes, single elements."""
-    return {row.name: tuple(f"call={row.name} {one}" for one in _aspects_of(row.name))
+    return _by_row(topic, triton, _aspects_of)
+
+
+def _by_row(topic: Topic, triton: str, of: Callable[[str], Iterable[str]]) -> dict[str, tuple[str, ...]]:
+    """The cells of the aspects that `of` tells of a row by its name."""
+    return {row.name: tuple(f"call={row.name} {one}" for one in of(row.name))
             for row in of_topic(topic) if not triton or row.offered(triton)}
