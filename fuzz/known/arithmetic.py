@@ -27,6 +27,8 @@ ISSUES = (
         name="masked-narrow-negative-other",
         title="a negative `other` of a masked load of packed narrow integers is -1 in some lanes",
         upstream=("triton#4597",), stage="ttgir", truth="defect",
-        where=(("helpers.max2", "own"), ("helpers.max2", "inductor")), entries=("helpers.max2/value-1ba7511be9",),
+        where=(("helpers.max2", "own"), ("helpers.max2", "inductor"), ("helpers.max_with_index", "own"),
+               ("helpers.max_with_index", "inductor")),
+        entries=("helpers.max2/value-1ba7511be9",),
         match=_padded_narrow, explains=f"{_PREDICTED}:minus_one_in_maximum"),
 )

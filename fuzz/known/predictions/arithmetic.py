@@ -8,6 +8,9 @@ from tridiff.fuzz.known.issue import Wrong
 from tridiff.fuzz.known.predictions.consistency import where_it_shows
 from tridiff.oracles.bits import is_nan, to_bits
 
+_INDEX_BEHIND_ALL = 2**31 - 1
+"""What lanes without an element have for an index in folds of a value and its place."""
+
 
 def negated_zero(seen: Wrong) -> dict[str, torch.Tensor]:
     """0 - x: +0.0 for +0.0."""
@@ -18,10 +21,14 @@ def negated_zero(seen: Wrong) -> dict[str, torch.Tensor]:
 
 
 def minus_one_in_maximum(seen: Wrong) -> dict[str, torch.Tensor]:
-    """Masked lanes that must hold the least number hold -1, which is a row's maximum where all of it is less."""
+    """Masked lanes that must hold the least number hold -1, which is a row's maximum where all of it is less; its index
+    is then theirs, beyond those of all elements."""
     if "out" not in seen.wrong or "out" not in seen.expected:
         return {}
-    return {"out": (seen.actual["out"] == -1) & (seen.expected["out"] < -1)}
+    padding = (seen.actual["out"] == -1) & (seen.expected["out"] < -1)
+    if "out_index" not in seen.wrong:
+        return {"out": padding}
+    return {"out": padding, "out_index": padding & (seen.actual["out_index"] == _INDEX_BEHIND_ALL)}
 
 
 def another_nan(seen: Wrong) -> dict[str, torch.Tensor]:
