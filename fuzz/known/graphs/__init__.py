@@ -155,7 +155,7 @@ ISSUES = (
              behind="behind_a_searched_truth",
              title="whether a searched place is 0 comes into the logic behind it with a wrong table"),
     *_issues(forms.SUBNORMAL, "reflection-folds-a-call-twice", "pointwise/sigsegv-cbe2bc56d1", stage="llvm",
-             upstream=("llvm#81471",), errors=("SIGSEGV",),
+             upstream=("llvm#81471",), errors=("SIGSEGV", "SIGABRT"),
              title="a library function of a subnormal constant ends the compiler"),
     KnownIssue(
         name="library-pow-contracted", title="libdevice's pow of single precision is contracted",

@@ -63,14 +63,19 @@ def is_constant(analysis: Analysis, position: int) -> bool:
     return below or isinstance(node, Constant)
 
 
+_DECIDED_BY_ONE = ("bitwise_and", "bitwise_or", "logical_and", "logical_or", "mul")
+
+
 def maybe_constant(analysis: Analysis, position: int) -> bool:
     """Whether a node is made of constants, and of index expressions without what was loaded: the compiler may find that
-    one is constant, as x ** 0 is."""
+    one is constant, as x ** 0 is. Of logic, and of products, one operand may decide alone."""
     node = analysis.graph.nodes[position]
     if isinstance(node, Index):
         return not indirect(node.expr)
-    below = isinstance(node, Pointwise | Cast) and all(maybe_constant(analysis, k) for k in operands(node))
-    return below or isinstance(node, Constant)
+    if not isinstance(node, Pointwise | Cast):
+        return isinstance(node, Constant)
+    enough = any if isinstance(node, Pointwise) and node.op in _DECIDED_BY_ONE else all
+    return enough(maybe_constant(analysis, k) for k in operands(node))
 
 
 def number(analysis: Analysis, position: int) -> float | None:
