@@ -29,7 +29,7 @@ from tridiff.fuzz.repro.frame import ALLOCATOR, signs
 from tridiff.fuzz.repro.inline import drop_aliases, squeeze
 from tridiff.fuzz.repro.liveness import visited_lines
 from tridiff.fuzz.repro.loops import drop_empty_loops
-from tridiff.fuzz.repro.recorded import Call, array_of, calls_about, recorded
+from tridiff.fuzz.repro.recorded import Call, array_of, calls_about, recorded, where_held
 from tridiff.fuzz.repro.request import Candidate, Candidates, Request
 from tridiff.fuzz.repro.simplify import DropAssertions, DropConversions, FoldArithmetic, loaded, parameters
 from tridiff.fuzz.repro.source import Program, collect, inline_expressions, inline_statements, joined
@@ -156,9 +156,11 @@ def _results(request: Request, target: Target, buffers: Mapping[str, Buffer],
         return {}
     used = {array_of(buffers, value) for call in calls for value in call.arguments.values()
             if isinstance(value, torch.Tensor)}
+    # What is read and written differs from launch to launch, and has no memory around it that could be looked at.
+    once = not {request.failure_kind, *(way.kind for way in request.ways)}.intersection(_OF_ALL_OUTPUTS)
     try:
-        expected = {name: result for name, result in expected_results(request.case, target, buffers).items()
-                    if name in used}
+        expected = {held: result for name, result in expected_results(request.case, target, buffers).items()
+                    if (held := where_held(name, used) if once else name) in used}
     except TridiffError:
         if found.isolated:
             return {}
@@ -282,8 +284,9 @@ def _body(request: Request, buffers: Mapping[str, Buffer], shown: list[tuple[Cal
                     divisible=tuple(position for (position,) in given.attributes))
     ways = [way.kind for way in request.ways if way.verdict is Verdict.DISAGREE]
     failure = ways[0] if ways else request.failure_kind
-    if tight and request.where in expected and failure not in _OF_ALL_OUTPUTS:
-        expected = {request.where: expected[request.where]}  # where lines are short, only the output that was wrong
+    where = where_held(request.where, expected)
+    if tight and where in expected and failure not in _OF_ALL_OUTPUTS:
+        expected = {where: expected[where]}  # where lines are short, only the output that was wrong
     used = {array_of(buffers, call.arguments[name]) for call, _, names in shown for name in names
             if isinstance(call.arguments[name], torch.Tensor)}
     inputs = tuple(name for name in buffers if name in used and not buffers[name].is_output)
@@ -297,8 +300,9 @@ def _body(request: Request, buffers: Mapping[str, Buffer], shown: list[tuple[Cal
     if failure == "input_overwritten":
         lines += [f"{name}_before = {literals.as_bits(name, buffers[name].spec.dtype)}.clone()" for name in inputs]
     untouched = {} if failure != "stray_write" or not expected else {
-        name: mask for name, mask in untouched_masks(request.case, find(request.case.target),
-                                                     Inputs(request.case, buffers)).items() if name in expected}
+        held: mask for name, mask in untouched_masks(request.case, find(request.case.target),
+                                                     Inputs(request.case, buffers)).items()
+        if (held := where_held(name, expected)) in expected}
     lines += [f"{name}_before = {literals.as_bits(name, buffers[name].spec.dtype)}.clone()" for name in untouched]
 
     def launch(options: LaunchOptions) -> str:

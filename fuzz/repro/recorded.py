@@ -1,6 +1,6 @@
 """The launches that a target makes of a case, noted instead of made."""
 
-from collections.abc import Mapping
+from collections.abc import Collection, Mapping
 from dataclasses import dataclass
 from typing import Any
 
@@ -10,6 +10,7 @@ import torch
 from tridiff.fuzz.backends.launch import Launch, LaunchReport, resolve
 from tridiff.fuzz.content.place import Buffer
 from tridiff.fuzz.errors import TridiffError
+from tridiff.fuzz.kinds.graphs.arrays import after
 from tridiff.fuzz.records import Case, LaunchOptions
 from tridiff.fuzz.target import Target
 from tridiff.fuzz.target.subjects import Subject
@@ -67,6 +68,12 @@ def calls_about(calls: list[Call], buffers: Mapping[str, Buffer], where: str) ->
     if len(calls) < 2 or where not in buffers:
         return calls
     return [call for call in calls if any(one is buffers[where].pointer for one in call.arguments.values())]
+
+
+def where_held(name: str, used: Collection[str]) -> str:
+    """The array in which a launch leaves what an output holds: of an array that is read and written, of which the
+    output is a copy made behind the launch, that one. used: the arrays that launches are given."""
+    return next((one for one in used if name not in used and after(one) == name), name)
 
 
 def array_of(buffers: Mapping[str, Buffer], tensor: torch.Tensor) -> str:

@@ -20,10 +20,10 @@ from tridiff.fuzz.repro.script import MAX_LINES, Run, Script, run, script
 from tridiff.kernels.codegen.graph import Buffer, Graph, Schedule
 
 
-def _text(case: Case, *, subject: str = "own", launches: int = 4) -> str:
+def _text(case: Case, *, subject: str = "own", launches: int = 4, kind: str = "value", where: str = "out0") -> str:
     asked = Request(title="a title", note="a note", case=case, subject=subject, backend="interpreter",
-                    failure=Verdict.DISAGREE, failure_kind="value", length="short if possible", launches=launches,
-                    seen="6/7")
+                    failure=Verdict.DISAGREE, failure_kind=kind, length="short if possible", launches=launches,
+                    where=where, seen="6/7")
     return build(asked).scripts[0].text
 
 
@@ -52,6 +52,19 @@ def test_one_wrong_launch_of_several_is_the_bug() -> None:
     text = _text(_in_place())
     third = re.sub(r"^(    )(kernel\[.*)$", r"\1\2\n\1out0 += launches == 3", text, flags=re.M)
     assert third != text and _answer(third)[0] == "BUG"
+
+
+@pytest.mark.parametrize(("where", "held"), [("io0_after", "io0"), ("out0", "out0")])
+def test_what_is_read_and_written_is_compared_where_it_is_wrong(where: str, held: str) -> None:
+    text = _text(_in_place(), where=where, launches=1)
+    assert f'print("{held}:"' in text and _answer(text)[0] == "OK"
+    wrong = re.sub(r"^(kernel\[.*)$", rf"\1\n{held}[2] += 1", text, flags=re.M)
+    assert wrong != text and _answer(wrong)[0] == "BUG"
+
+
+def test_what_is_read_and_written_is_not_compared_between_launches() -> None:
+    text = _text(_in_place(), kind="nondeterministic", launches=1)
+    assert "out0" in text.partition("kernel[")[2] and "io0_after" not in text and 'print("io0' not in text
 
 
 def test_no_launch_begins_when_the_time_is_up(monkeypatch: pytest.MonkeyPatch) -> None:
