@@ -6,6 +6,7 @@ from pathlib import Path
 import msgspec
 
 from tridiff.fuzz.corpus.expected import torch_matters
+from tridiff.fuzz.corpus.cause import backend_of_pair
 from tridiff.fuzz.corpus.store import BESIDE, entry_id
 from tridiff.fuzz.known.attribute import cause
 from tridiff.fuzz.known.issues import issue_of_entry
@@ -78,8 +79,11 @@ def doubt(entry: CorpusEntry) -> str:
 
 
 def id_of(signature: Signature, finding: str) -> str:
-    """The id of a finding. Beside a known issue whose entry has the same signature, another defect has its own id."""
+    """The id of a finding. Beside a known issue whose entry has the same signature, another defect has its own id; so
+    has a difference between two builds that is seen without a device."""
     name = entry_id(signature)
+    if (backend := backend_of_pair(finding)) not in ("", "cuda"):
+        return f"{name}-{backend}"
     issue = issue_of_entry(signature.target, name)
     return name if not issue or not finding or finding == cause(issue) else f"{name}{BESIDE}"
 

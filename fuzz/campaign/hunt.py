@@ -23,7 +23,7 @@ from tridiff.fuzz.campaign.neighbours import neighbours, other_choices
 from tridiff.fuzz.campaign.record import ShardSpec
 from tridiff.fuzz.campaign.recorder import Recorder
 from tridiff.fuzz.content.counter import finalise
-from tridiff.fuzz.corpus.cause import finding_of, findings_of
+from tridiff.fuzz.corpus.cause import finding_of, finding_of_pair, findings_of
 from tridiff.fuzz.errors import TridiffError
 from tridiff.fuzz.known import Attribution, avoiding
 from tridiff.fuzz.known.attribute import cause
@@ -244,7 +244,7 @@ class Hunt:
         issues: tuple[str, ...] = ()
         if self._spec.builds is not None:
             # Defects of both builds cancel: what is left is not one of them, whatever it looks like.
-            return (finding_of(outcome.signature),)
+            return (finding_of_pair(outcome.signature, outcome.backend),)
         try:
             issues = self._attribution.issues(case, outcome)
         except TimeUp:

@@ -2,6 +2,7 @@
 
 import re
 
+from tridiff.fuzz.backends import kind as place
 from tridiff.fuzz.crashes import signature as last_words
 from tridiff.fuzz.known.attribute import cause
 from tridiff.fuzz.known.issue import ASTRAY
@@ -12,6 +13,8 @@ from tridiff.fuzz.registry import find
 _WRONG = ("value", "nan_missing", "nan_unexpected", "inf", "zero_sign", "unwritten", "nondeterministic")
 """How wrong elements of an output may look."""
 _VALUES = ("value", "nan_missing", "nan_unexpected", "inf")
+
+_ON = " | on "
 
 _GENERATED = ("codegen", "gluon", "pipelines")
 """Families whose targets draw kernels."""
@@ -67,6 +70,18 @@ def finding_of(signature: Signature) -> str:
         shown = "wrong" if signature.kind in (*_WRONG, *ASTRAY) else f"{signature.verdict.value} | {signature.kind}"
         return " | ".join((*parts, shown, signature.about))
     return signature.key
+
+
+def finding_of_pair(signature: Signature, backend: str) -> str:
+    """Key of the finding that a difference between two builds belongs to: that of its signature on a kind of backend.
+    The interpreter and the compiler of a build change apart: a difference of one does not stand for one of the other.
+    """
+    return f"{finding_of(signature)}{_ON}{place(backend)}"
+
+
+def backend_of_pair(finding: str) -> str:
+    """The kind of backend in a key that `finding_of_pair` made, "" in another key."""
+    return finding.rpartition(_ON)[2] if _ON in finding else ""
 
 
 def message(kind: str) -> str:

@@ -6,7 +6,8 @@ import pytest
 from msgspec.structs import replace
 
 from tests.support.outcomes import outcome_of
-from tridiff.fuzz.corpus.cause import finding_of, same_finding
+from tridiff.fuzz.campaign.findings import id_of
+from tridiff.fuzz.corpus.cause import finding_of, finding_of_pair, same_finding
 from tridiff.fuzz.corpus.store import Corpus
 from tridiff.fuzz.records import Signature, Verdict
 
@@ -110,3 +111,14 @@ def test_another_assertion_of_one_signature_is_not_what_an_entry_shows() -> None
     assert other != outcome.log
     assert not same_finding(replace(outcome, evidence=replace(entry.evidence, log=other)), entry)
     assert same_finding(replace(outcome, evidence=replace(entry.evidence, log="")), entry)
+
+
+def test_a_difference_of_two_builds_on_one_backend_does_not_stand_for_one_on_another() -> None:
+    entry = Corpus(Path(__file__).parents[3] / "corpus").find("triton.negate/zero-sign-c65330b634")
+    seen = replace(entry.signature, kind="fixed: zero_sign")
+    keys = {backend: finding_of_pair(seen, backend)
+            for backend in ("cuda", "interpreter", "compile:sm_90", "compile:gfx942")}
+    assert len(set(keys.values())) == 3 and keys["compile:sm_90"] == keys["compile:gfx942"]
+    ids = {id_of(seen, key) for key in keys.values()}
+    assert ids == {id_of(seen, ""), f"{id_of(seen, '')}-interpreter", f"{id_of(seen, '')}-compile"}
+    assert finding_of_pair(replace(seen, about="float"), "cuda") == finding_of_pair(replace(seen, about="half"), "cuda")
