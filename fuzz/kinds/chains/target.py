@@ -14,6 +14,7 @@ from tridiff.fuzz.records import Case, Environment
 from tridiff.fuzz.target import Faults, Limits, Path, Reference, Target
 from tridiff.fuzz.versions import offers
 from tridiff.kernels.gluon.chain import Chain, Step
+from tridiff.kernels.gluon.layouts import Distributed
 
 
 def _canonical(case: Case) -> Reference | None:
@@ -52,7 +53,9 @@ def _alike(name: str) -> str:
 def chain_kind(label: Callable[[Case], str]) -> ProgramKind:
     """label: as in `ProgramKind`."""
     return ProgramKind(
-        programs=(Chain,), breadth=len(get_args(Step)), launch="tridiff.fuzz.kinds.chains.cases:launch_chain",
+        # What is compiled of a step depends on the layout more than on anything else.
+        programs=(Chain,), breadth=len(get_args(Step)) * len(get_args(Distributed)),
+        launch="tridiff.fuzz.kinds.chains.cases:launch_chain",
         references=(("numpy", "tridiff.fuzz.kinds.chains.evaluate:by_numpy"),
                     ("torch", "tridiff.fuzz.kinds.chains.evaluate:by_torch")),
         valid=cases.valid, steps=steps, size=size, label=label, coverage=counted, delays="warp",
