@@ -5,8 +5,8 @@ from pathlib import Path
 
 import msgspec
 
-from tridiff.fuzz.corpus.expected import torch_matters
 from tridiff.fuzz.corpus.cause import backend_of_pair
+from tridiff.fuzz.corpus.expected import torch_matters
 from tridiff.fuzz.corpus.store import BESIDE, entry_id
 from tridiff.fuzz.known.attribute import cause
 from tridiff.fuzz.known.issues import issue_of_entry
