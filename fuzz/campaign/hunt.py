@@ -17,6 +17,7 @@ from hypothesis.errors import Flaky, FlakyFailure, HypothesisException, Hypothes
 from tridiff.fuzz.backends import kind
 from tridiff.fuzz.campaign.budget import Budget
 from tridiff.fuzz.campaign.findings import Unfinished, built, id_of, keep, settle, withdraw, write
+from tridiff.fuzz.campaign.glimpses import Glimpses
 from tridiff.fuzz.campaign.known import KnownFindings
 from tridiff.fuzz.campaign.lacking import left
 from tridiff.fuzz.campaign.neighbours import neighbours, other_choices
@@ -131,6 +132,7 @@ class Hunt:
         """Cases beside those that reached a changed function, to judge next."""
         self._met: set[str] = set()
         """Digests of cases that are or were among them."""
+        self._glimpses = Glimpses()
         self._time_up = False
         """Whether the time ended while a case ran."""
         self.findings: list[CorpusEntry] = []
@@ -163,6 +165,7 @@ class Hunt:
             before = self._drawn()
             self._one_round()
             self._recorder.round += 1
+            self._follow_glimpses()
             if self._drawn() == before and not self._time_up and not self._exhausted():
                 raise TridiffError(f"{self._spec.target} draws no cases", fix="check its strategy")
 
@@ -195,6 +198,16 @@ class Hunt:
             self.conclude(signature, case, outcome)
         elif outcome is not None:
             self._look_beside(case)
+
+    def _follow_glimpses(self) -> None:
+        """Judge what was met on the way to a smallest case as if it had been drawn, also where the time for drawing is
+        over, but not beyond a number of cases or of findings."""
+        most, number = self._spec.most_findings, self._spec.max_cases
+        while self._budget.may_repeat("fuzz") and (most is None or len(self.findings) < most) and (
+                number is None or self._drawn() < number) and (case := self._glimpses.take()) is not None:
+            with contextlib.suppress(TimeUp):
+                self._judge(case)
+            self._recorder.round += 1
 
     def _look_beside(self, case: Case) -> None:
         """Where few drawn cases reach what has changed, those that do are followed by cases beside them."""
@@ -350,6 +363,8 @@ class Hunt:
             hunted.runs += 1
             outcome = self._execute(case, "shrink")
             hunted.failing[digest] = self._shows(hunted.signature, case, outcome)
+            if not hunted.failing[digest]:
+                self._glimpses.note(case, outcome)
             if outcome is not None and hunted.failing[digest]:
                 rank = simplicity(case, self._target)
                 if rank < hunted.rank:  # type: ignore[operator]
@@ -384,6 +399,7 @@ class Hunt:
     def _begin(self, signature: Signature, case: Case, outcome: Outcome, *, seconds: float | None = None) -> None:
         """A finding turned up: it is on disk before anything is tried with it, and has its time."""
         self._budget.grant(signature, seconds=seconds)
+        self._glimpses.begin(signature)
         self._first = case, outcome
         entry = self._entry(signature, case, outcome, 0, 0)
         write(self._state, entry)
@@ -426,6 +442,8 @@ class Hunt:
                 found = None
             if found is None or (found.signature == signature and not self._shows(signature, candidate, found)):
                 raise TridiffError("refused", fix="propose another case")
+            if found.signature != signature:
+                self._glimpses.note(candidate, found)
             return found
 
         budget, endless = self._budget, self._budget.endless

@@ -1,6 +1,7 @@
 """What is no finding: a worker killed from outside, limits of the campaign's own, what was seen once."""
 
 import itertools
+import time
 from collections.abc import Callable
 from pathlib import Path
 
@@ -124,3 +125,28 @@ def test_what_was_seen_once_is_neither_stable_nor_counted(fuzz: Fuzz) -> None:
     entry: CorpusEntry = campaign.findings()[0]
     assert doubt(replace(entry, reproduced="0/0")).startswith("seen once")
     assert doubt(replace(entry, reproduced="1/1")) == doubt(replace(entry, reproduced="0/5")) == ""
+
+
+def test_what_fails_otherwise_on_the_way_to_the_smallest_case_is_a_finding_of_its_own(
+        tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Nothing is drawn behind the first failure, and only what is smaller than that fails as the second."""
+    failed: list[int] = []
+
+    class Pool(FatalPool):
+        verdict = Verdict.DISAGREE
+
+        @staticmethod
+        def failing(case: Case) -> str:
+            rows = case.sizes["rows"]
+            if not failed and rows > 2:
+                failed.append(rows)
+                time.sleep(spec.left or 0.0)
+            return "" if not failed else "first: it is long" if rows >= failed[0] else "second: it is short"
+
+    monkeypatch.setattr(shard, "Pool", Pool)
+    monkeypatch.setattr(shard, "_pools", {})
+    spec = replace(SHARD, max_cases=None, seconds=60.0, left=1.0)
+    campaign = run.Campaign.start(Plan(id="one", options=campaign_options(), shards=(spec,)), root=tmp_path)
+    shard.run_shard(spec, str(campaign.state))
+    smallest = {one.signature.kind: one.case.sizes["rows"] for one in campaign.findings()}
+    assert smallest == {"first": failed[0], "second": 1}
