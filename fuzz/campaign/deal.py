@@ -47,6 +47,10 @@ OF_FUNCTIONS = 0.5
 UNREACHED = 0.25
 """Part of its time on the floor that a combination has there which is not known to run any of them."""
 
+OF_LACKING = 0.5
+"""Least part beyond the floor that goes to cells which lack cases where two builds are compared, as long as any do: a
+change of one function shows in a few short calls of it, and a long program seldom has one that shows it."""
+
 OF_LENGTH = 0.5
 """Length of a shard for cells that lack cases, in others: several that run at the same time aim at the same cells."""
 
@@ -189,14 +193,16 @@ class Deal:
 
     def _short(self) -> Combination | None:
         """A combination whose cells lack cases, if it is their turn: as long as any do, those at whose cells draws can
-        be aimed have the part beyond the floor that they have of the floor itself, and share it by how many they
-        lack."""
+        be aimed have the part beyond the floor that they have of the floor itself, in a gate OF_LACKING if that is
+        more, and share it by how many they lack."""
         lacking = self._lacking.among(self._among)
         if not lacking:
             return None
         breadths = {name: weight(find(name[0])) for name in self._among}
         part = sum(breadths[name] for name in breadths if self._lacking.cells(name)) / sum(breadths.values())
-        if self._luck() % 1000 >= 1000 * part:
+        part = part if self._plan.options.builds is None else max(part, OF_LACKING)
+        # Their shards are shorter than others: to have a part of the time they must come up more often.
+        if self._luck() % 1000 >= 1000 * part / (part + (1 - part) * OF_LENGTH):
             return None
         return self._yields.choose(sorted(lacking), self._luck() // 1000, wanted=lacking)
 

@@ -224,6 +224,23 @@ def test_time_goes_to_targets_whose_cells_lack_cases_until_none_does(tmp_path: P
     assert lacking.among(names) == {} and one.lacking(night.plan.shards[0]) == {}
 
 
+@pytest.mark.parametrize(("builds", "least"), [(("x", "y"), 0.45), (None, 0.0)])
+def test_half_of_what_a_gate_has_beyond_the_floor_goes_to_cells_that_lack_cases(
+        builds: tuple[str, str] | None, least: float, tmp_path: Path) -> None:
+    """Nothing is ever reached here, and another target brings much: in a night the cells have their usual part."""
+    night = Night(tmp_path, targets=("language.products", "codegen.*", "gluon.*"), builds=builds)
+    one = night.deal([])
+    seconds = Counter({True: 0.0, False: 0.0})
+    for _ in range(300):
+        spec = one.popleft()
+        if spec.index >= len(night.plan.shards):
+            seconds[spec.target == "language.products"] += spec.seconds
+        one.ended(ShardResult(spec=spec, counts=Counts(executed=1, agree=1), seconds=spec.seconds,
+                              cells={f"cell {spec.index}": 1} if spec.target != "language.products" else {}))
+    share = seconds[True] / (seconds[True] + seconds[False])
+    assert least <= share and (share < 0.2) is (builds is None)
+
+
 def test_a_campaign_that_is_resumed_aims_at_what_it_would_have(tmp_path: Path) -> None:
     whole, cut = Night(tmp_path / "whole"), Night(tmp_path / "cut")
     first = whole.deal([])
