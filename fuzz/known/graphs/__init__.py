@@ -170,6 +170,10 @@ ISSUES = (
         stage="ptxas", truth="defect", where=_OWN, entries=("codegen.memory/value-8f05b3e1c9",),
         match=options.spilled, relative=options.unspilled),
     KnownIssue(
+        name="scan-registers-apart", title="a scan takes registers for neighbours that are none", stage="ttgir",
+        truth="defect", where=_OWN, entries=("inductor.programs_scan/value-9054253878",), backends=("cuda",),
+        match=options.scans_blocks, relative=options.with_pointers),
+    KnownIssue(
         name="interpreter-sums-beyond-32-bits", stage="interpreter", truth="defect", backends=("interpreter",),
         where=(("codegen.*", "own"),), entries=("codegen.reduction/overflowerror--python-in-07480b52ab",), kinds=(),
         match=options.sums_to_a_number, relative=options.with_a_row_left,

@@ -13,7 +13,7 @@ from tridiff.fuzz.known.graphs.forms import SINGLE
 from tridiff.fuzz.known.graphs.nodes import DIVISIONS, is_constant, tilings
 from tridiff.fuzz.records import Case, LaunchOptions
 from tridiff.kernels.codegen.constants import is_float
-from tridiff.kernels.codegen.graph import Graph, Masked, Pointwise, Reduce, Schedule, Store
+from tridiff.kernels.codegen.graph import Graph, Masked, Pointwise, Reduce, Scan, Schedule, Store
 from tridiff.kernels.pointwise.record import HALVES
 
 _LONG = ("i64", "u64")
@@ -160,4 +160,23 @@ def with_wide_indices(case: Case) -> Case | None:
     graph = _graph(case)
     wide = tuple(replace(one, index_dtype="i64") if _in_pairs(one) else one for one in graph.schedules)
     made = replace(case, program=replace(graph, schedules=wide))
+    return made if valid(made) else None
+
+
+def scans_blocks(case: Case) -> bool:
+    """Whether what a block pointer loads may be scanned. A block without an axis of its own takes the layout in which
+    the load holds it; along the other axis such a layout may hold a thread's elements apart."""
+    graph = _graph(case)
+    return any(isinstance(node, Scan) for node in graph.nodes) and any(map(_by_blocks, graph.schedules))
+
+
+def _by_blocks(schedule: Schedule) -> bool:
+    return schedule.access == "block_pointers"
+
+
+def with_pointers(case: Case) -> Case | None:
+    """The case with a pointer for every element."""
+    graph = _graph(case)
+    single = tuple(replace(one, access="pointers") if _by_blocks(one) else one for one in graph.schedules)
+    made = replace(case, program=replace(graph, schedules=single))
     return made if valid(made) else None
