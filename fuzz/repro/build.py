@@ -142,8 +142,9 @@ def _verbatim(request: Request, buffers: Mapping[str, Buffer], call: Call, whole
     shown = [(call, whole.kernel, whole.parameters(call.arguments))]
 
     def form(inlined: bool, tight: bool, spacing: int) -> str:
-        body = _body(request, buffers, shown, expected, whole.text(spacing=2), tight=tight)
-        return _render(request, body, whole, spacing=spacing, tight=tight)
+        program = whole.cut(request.asserted) if tight else whole
+        body = _body(request, buffers, shown, expected, program.text(spacing=2), tight=tight)
+        return _render(request, body, program, spacing=spacing, tight=tight)
 
     return _shortest(request, form, choices=_VERBATIM)
 

@@ -165,9 +165,10 @@ def _compare(left: object, operator: ast.cmpop, right: object) -> object:
     return _UNKNOWN
 
 
-def _about_result(call: ast.Call) -> str:
-    """The kind of finding that an assertion on the type or shape of a result is; "" for any other call."""
-    said = call.args[-1] if call.args else None
+def about_result(node: ast.AST) -> str:
+    """The kind of finding that an assertion on the type or shape of a result is; "" for anything else."""
+    call = node.value if isinstance(node, ast.Expr) else node
+    said = call.args[-1] if isinstance(call, ast.Call) and call.args else None
     kinds = [kind for kind, text in ASSERTED.items() if isinstance(said, ast.Constant) and said.value == text]
     return kinds[0] if kinds else ""
 
@@ -179,7 +180,7 @@ class DropAssertions(ast.NodeTransformer):
         self._kept = kept
 
     def visit_Expr(self, node: ast.Expr) -> ast.stmt | None:
-        kind = _about_result(node.value) if isinstance(node.value, ast.Call) else ""
+        kind = about_result(node)
         return None if kind and kind not in self._kept else node
 
 
@@ -195,7 +196,7 @@ class _Fold(ast.NodeTransformer):
         if isinstance(node.value, ast.Constant):
             return None
         call = node.value
-        if isinstance(call, ast.Call) and ast.unparse(call.func) in _DROPPED_CALLS and not _about_result(call):
+        if isinstance(call, ast.Call) and ast.unparse(call.func) in _DROPPED_CALLS and not about_result(call):
             return None
         return node
 

@@ -1,11 +1,14 @@
 """Kernels that a script shows as they were generated: Gluon modules and TTGIR text."""
 
+import ast
+import collections
 import inspect
-from collections.abc import Mapping
-from dataclasses import dataclass
+from collections.abc import Collection, Mapping
+from dataclasses import dataclass, replace
 from typing import Any, Literal
 
 from tridiff.fuzz.errors import TridiffError
+from tridiff.fuzz.repro.simplify import about_result
 
 
 @dataclass(frozen=True)
@@ -22,11 +25,70 @@ class Verbatim:
         """Names of the kernel's parameters, in order."""
         return list(arguments)
 
+    def cut(self, asserted: Collection[str]) -> "Verbatim":
+        """Without lines of a Gluon module that the kernel does not reach, and without what it asserts of its results
+        when compiling. asserted: the kinds of findings for which those assertions stay."""
+        if self.language != "gluon":
+            return self
+        tree = ast.parse(self.source)
+        left_out: list[ast.stmt] = [one for one in ast.walk(tree) if isinstance(one, ast.Expr) and (
+            kind := about_result(one)) and kind not in asserted]
+        reached = _reached(tree, self.kernel, {id(call) for one in left_out for call in ast.walk(one)})
+        left_out += [one for one in tree.body if (names := _bound(one)) and not reached.intersection(names)]
+        gone = {line for one in left_out for line in range(_first_line(one), (one.end_lineno or one.lineno) + 1)}
+        kept = [line for number, line in enumerate(self.source.splitlines(), 1) if number not in gone]
+        return replace(self, source=_with_named_ranges("\n".join(kept), self.kernel))
+
     def text(self, *, spacing: int) -> str:
         """The part of the script above the launch."""
         if self.language == "gluon":
             return self.source.strip()
         return f'TEXT = """\\\n{self.source.strip()}\n"""'
+
+
+def _bound(statement: ast.stmt) -> list[str]:
+    """The names that a statement of a module defines."""
+    if isinstance(statement, ast.Import | ast.ImportFrom):
+        return [(one.asname or one.name).partition(".")[0] for one in statement.names]
+    if isinstance(statement, ast.FunctionDef):
+        return [statement.name]
+    targets = statement.targets if isinstance(statement, ast.Assign) else [
+        statement.target] if isinstance(statement, ast.AnnAssign) else []
+    return [one.id for one in targets if isinstance(one, ast.Name)]
+
+
+def _reached(tree: ast.Module, kernel: str, without: Collection[int]) -> set[str]:
+    """Names that a kernel uses, by way of what it calls too. without: ids of nodes that do not count."""
+    uses = {name: {one.id for one in ast.walk(statement) if isinstance(one, ast.Name) and id(one) not in without}
+            for statement in tree.body for name in _bound(statement)}
+    found, waiting = set[str](), [kernel]
+    while waiting:
+        if (name := waiting.pop()) not in found:
+            found.add(name)
+            waiting += uses.get(name, ())
+    return found
+
+
+def _with_named_ranges(source: str, kernel: str) -> str:
+    """The module with a variable of the kernel for every range of numbers, with its new axes, that stands in it several
+    times."""
+    definition, = (one for one in ast.parse(source).body if isinstance(one, ast.FunctionDef) and one.name == kernel)
+    ranges = collections.Counter(
+        ast.get_source_segment(source, one) or "" for one in ast.walk(definition)
+        if isinstance(one, ast.Subscript) and isinstance(one.value, ast.Call)
+        and ast.unparse(one.value.func).endswith(".arange"))
+    lines = source.splitlines()
+    start = definition.body[0].lineno - 1
+    indent = " " * definition.body[0].col_offset
+    above, body = "\n".join(lines[:start]), "\n".join(lines[start:])
+    for number, text in enumerate(text for text, times in ranges.items() if times > 1 and text):
+        body = body.replace(text, f"range{number}")
+        above += f"\n{indent}range{number} = {text}"
+    return f"{above}\n{body}"
+
+
+def _first_line(statement: ast.stmt) -> int:
+    return min([statement.lineno, *(one.lineno for one in getattr(statement, "decorator_list", ()))])
 
 
 def verbatim(kernel: Any, text: str) -> Verbatim | None:
