@@ -1,6 +1,7 @@
 """Findings on disk: written before they are shrunk, and a note on those for which there was no time yet."""
 
 import os
+from dataclasses import dataclass
 from pathlib import Path
 
 import msgspec
@@ -24,6 +25,15 @@ from tridiff.fuzz.records import (
 from tridiff.fuzz.records.outcome import PERHAPS_TRAPPED
 from tridiff.fuzz.records.pair import Relation
 from tridiff.fuzz.target.subjects import fault_of
+
+
+@dataclass(frozen=True, kw_only=True)
+class Sighting:
+    """When a finding turned up: after so many seconds of drawing and so many cases, and as which case."""
+
+    seconds: float
+    cases: int
+    case: Case
 
 
 class Unfinished(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
@@ -110,9 +120,10 @@ def keep(state: Path, one: Unfinished) -> None:
 
 
 def withdraw(state: Path, name: str) -> None:
-    """What was written and noted of a finding is taken back: it is none. name: its id."""
-    _note(state, name).unlink(missing_ok=True)
+    """What was written and noted of a finding is taken back: it is none, or has another id. name: this one. The note
+    last: whoever is killed before that comes here again."""
     (state / "findings" / f"{name}.json").unlink(missing_ok=True)
+    _note(state, name).unlink(missing_ok=True)
 
 
 def settle(state: Path, entry: CorpusEntry) -> None:

@@ -2,6 +2,7 @@
 
 import collections
 
+from tridiff.fuzz.corpus.cause import of_any_form
 from tridiff.fuzz.records import Case, Outcome, Signature
 
 MOST = 4
@@ -19,17 +20,22 @@ class Glimpses:
 
     def begin(self, signature: Signature) -> None:
         """A finding is to be made smaller."""
-        self._seen.add(signature.key)
+        self._seen.add(_key(signature))
         self._room = MOST
 
     def note(self, case: Case, outcome: Outcome | None) -> None:
         """Keep a case, if what it came to fails as nothing did before."""
         signature = outcome.signature if outcome is not None else None
-        if signature is not None and self._room and signature.key not in self._seen:
-            self._seen.add(signature.key)
+        if signature is not None and self._room and _key(signature) not in self._seen:
+            self._seen.add(_key(signature))
             self._room -= 1
             self._cases.append(case)
 
     def take(self) -> Case | None:
         """The next case to judge, which is not kept any more."""
         return self._cases.popleft() if self._cases else None
+
+
+def _key(signature: Signature) -> str:
+    """Of a signature whatever known form it names."""
+    return (of_any_form(signature) or signature).key

@@ -7,7 +7,6 @@ import signal
 import time
 import warnings
 from collections.abc import Callable
-from dataclasses import dataclass, field
 from pathlib import Path
 
 import hypothesis
@@ -16,15 +15,16 @@ from hypothesis.errors import Flaky, FlakyFailure, HypothesisException, Hypothes
 
 from tridiff.fuzz.backends import kind
 from tridiff.fuzz.campaign.budget import Budget
-from tridiff.fuzz.campaign.findings import Unfinished, built, id_of, keep, settle, withdraw, write
+from tridiff.fuzz.campaign.findings import Sighting, Unfinished, built, id_of, keep, settle, withdraw, write
 from tridiff.fuzz.campaign.glimpses import Glimpses
 from tridiff.fuzz.campaign.known import KnownFindings
 from tridiff.fuzz.campaign.lacking import left
 from tridiff.fuzz.campaign.neighbours import neighbours, other_choices
 from tridiff.fuzz.campaign.record import ShardSpec
 from tridiff.fuzz.campaign.recorder import Recorder
+from tridiff.fuzz.campaign.rounds import Broken, Failing, Hunted, RoundOver, fail
 from tridiff.fuzz.content.counter import finalise
-from tridiff.fuzz.corpus.cause import finding_of, finding_of_pair, findings_of
+from tridiff.fuzz.corpus.cause import finding_of, finding_of_pair, findings_of, of_any_form
 from tridiff.fuzz.errors import TridiffError
 from tridiff.fuzz.known import Attribution, avoiding
 from tridiff.fuzz.known.attribute import cause
@@ -55,50 +55,6 @@ SHRINK_RUNS = 250
 CONFIRMATIONS = 5
 
 
-class _RoundOver(BaseException):
-    """Ends a Hypothesis run from inside: budget used up or stop asked for."""
-
-
-class _Broken(BaseException):
-    """Carries an exception of the harness out of a Hypothesis run. Hypothesis would take it for a failure of the case,
-    try it again and, as it does not come again, call the case flaky."""
-
-    def __init__(self, cause: Exception) -> None:
-        self.cause = cause
-        super().__init__(str(cause))
-
-
-class _Failing(Exception):
-    """Tells Hypothesis that a case shows the signature being shrunk."""
-
-
-def _fail() -> None:
-    # Hypothesis tells failures apart by where they are raised: there must be one place.
-    raise _Failing
-
-
-@dataclass(frozen=True, kw_only=True)
-class Sighting:
-    """When a finding turned up: after so many seconds of drawing and so many cases, and as which case."""
-
-    seconds: float
-    cases: int
-    case: Case
-
-
-@dataclass(kw_only=True)
-class _Hunted:
-    """A finding while Hypothesis shrinks it: its smallest case so far, and what is known of cases tried."""
-
-    signature: Signature
-    rank: object
-    case: Case
-    outcome: Outcome
-    since: float
-    failing: dict[str, bool] = field(default_factory=dict)
-    runs: int = 0
-
-
 class Hunt:
     """Draws the cases of one shard and follows up new findings."""
 
@@ -116,7 +72,7 @@ class Hunt:
         self._hurried = self._unasked = False
         """Whether there was no time to ask what is known: about the failure looked at last, and the present finding,
         which then is told as seen once, not as new."""
-        self._hunted: _Hunted | None = None
+        self._hunted: Hunted | None = None
         self._first: tuple[Case, Outcome] | None = None
         """The present finding as it was drawn."""
         self._fault = fault_of(spec.subject)
@@ -226,12 +182,15 @@ class Hunt:
         self._hurried = False
         for finding in self._findings(case, outcome):
             if self._is_known(finding):
-                self._recorder.store.saw(finding)
+                self._recorder.store.saw(self._known.called(finding))
             else:
                 new = new or finding
         if outcome.verdict.failed:
             self._recorder.store.tally(self._attribution.last)
-        if new is None or not self._known.claim(new):
+        if new is None:
+            return False
+        if not self._known.claim(new):
+            self._recorder.store.saw(self._known.called(new))
             return False
         self._finding, self._unasked = new, self._hurried
         return not self._accident(case, outcome)
@@ -257,13 +216,19 @@ class Hunt:
         issues: tuple[str, ...] = ()
         if self._spec.builds is not None:
             # Defects of both builds cancel: what is left is not one of them, whatever it looks like.
-            return (finding_of_pair(outcome.signature, outcome.backend),)
+            return (self._by_signature(outcome),)
         try:
             issues = self._attribution.issues(case, outcome)
         except TimeUp:
             self._hurried = True
         self._failing |= set(issues)
         return findings_of(outcome.signature, issues, outcome.log)
+
+    def _by_signature(self, outcome: Outcome) -> str:
+        """The finding of a failure that is named by its signature, label included."""
+        assert outcome.signature is not None
+        return finding_of(outcome.signature) if self._spec.builds is None else finding_of_pair(
+            outcome.signature, outcome.backend)
 
     def _is_known(self, finding: str) -> bool:
         """Whether the corpus or another shard has it. When there is no time to ask, it is told as seen once."""
@@ -273,9 +238,13 @@ class Hunt:
             self._hurried = True
         return False
 
-    def _shows(self, signature: Signature, case: Case, outcome: Outcome | None) -> bool:
-        """Whether a smaller case shows the present finding, by its signature and by its cause."""
-        return outcome is not None and outcome.signature == signature and self._finding in self._findings(case, outcome)
+    def _shows(self, signature: Signature, case: Case, outcome: Outcome) -> bool:
+        """Whether a smaller case shows the present finding, by its cause; one of another label if no known issue
+        accounts for it, as far as there was time to ask."""
+        self._hurried = False
+        found = self._findings(case, outcome)
+        return self._finding in found if outcome.signature == signature else (
+            found == (self._by_signature(outcome),) and not self._hurried)
 
     def _one_round(self) -> None:
         """Draw cases until the round is full or a new finding turns up, which is then shrunk."""
@@ -285,15 +254,15 @@ class Hunt:
                 # Hypothesis names a strategy whose filter refuses something, which nobody reads here.
                 warnings.filterwarnings("ignore", "Generating overly large repr", HypothesisWarning)
                 self._hypothesis()()
-        except (_RoundOver, _Failing):
+        except (RoundOver, Failing):
             pass
-        except _Broken as error:
+        except Broken as error:
             raise error.cause from None
         except Unsatisfiable:
             return
         except Flaky as error:
             # A case that was failing and is not drawn again shows at least that it failed.
-            ours = isinstance(error, FlakyFailure) and all(isinstance(one, _Failing) for one in error.exceptions)
+            ours = isinstance(error, FlakyFailure) and all(isinstance(one, Failing) for one in error.exceptions)
             if not ours:
                 raise TridiffError(f"{self._spec.target} does not draw the same case twice: {error}",
                                    fix="report this strategy") from error
@@ -303,7 +272,8 @@ class Hunt:
             self._recorder.store.gave_up(self._given_up)
         hunted = self._hunted
         if hunted is not None:
-            self.conclude(hunted.signature, hunted.case, hunted.outcome)
+            if not self.conclude(hunted.signature, hunted.case, hunted.outcome):
+                self.sightings.pop()
             self._budget.shrunk(hunted.since)
 
     def _hypothesis(self) -> Callable[[], None]:
@@ -321,11 +291,11 @@ class Hunt:
             except TimeUp:
                 # Nothing is known of the case, and nothing is wrong with what drew it.
                 self._time_up = self._hunted is None
-                raise _RoundOver from None
+                raise RoundOver from None
             except Exception as error:
-                raise _Broken(error) from error
+                raise Broken(error) from error
             if failing:
-                _fail()
+                fail()
 
         def gave_up() -> None:
             self._given_up += self._hunted is None
@@ -359,12 +329,12 @@ class Hunt:
             late = time.monotonic() > hunted.since + self._spec.shrink_seconds
             if hunted.runs >= SHRINK_RUNS or late or not self._budget.may_begin("shrink"):
                 # Answering "no" would let Hypothesis go on drawing for up to five minutes.
-                raise _RoundOver
+                raise RoundOver
             hunted.runs += 1
             outcome = self._execute(case, "shrink")
-            hunted.failing[digest] = self._shows(hunted.signature, case, outcome)
-            if not hunted.failing[digest]:
-                self._glimpses.note(case, outcome)
+            hunted.failing[digest] = outcome is not None and outcome.signature == hunted.signature and (
+                self._shows(hunted.signature, case, outcome))
+            self._glimpses.note(case, outcome)
             if outcome is not None and hunted.failing[digest]:
                 rank = simplicity(case, self._target)
                 if rank < hunted.rank:  # type: ignore[operator]
@@ -373,7 +343,7 @@ class Hunt:
 
     def _try(self, case: Case) -> bool:
         if self._exhausted():
-            raise _RoundOver
+            raise RoundOver
         if self._fault and not self._target.faults.affects(case, self._fault):
             self._untouched += 1
             return False
@@ -382,17 +352,17 @@ class Hunt:
             if outcome is not None:
                 self._look_beside(case)
             if self._failing != self._avoided or self._beside or self._aimed_enough():
-                raise _RoundOver  # the next round keeps clear of what failed just now, and is aimed afresh
+                raise RoundOver  # the next round keeps clear of what failed just now, and is aimed afresh
             return False
         assert outcome.signature is not None
-        self._hunted = _Hunted(signature=outcome.signature, rank=simplicity(case, self._target), case=case,
+        self._hunted = Hunted(signature=outcome.signature, rank=simplicity(case, self._target), case=case,
                                outcome=outcome, since=time.monotonic(), failing={case.digest: True})
         self.sightings.append(Sighting(seconds=round(self._budget.hunting(), 3), cases=self._recorder.executed,
                                        case=case))
         self._begin(outcome.signature, case, outcome)
         if self._spec.shrink and self._budget.may_begin("shrink"):
             return True
-        raise _RoundOver
+        raise RoundOver
 
     # -- findings -------------------------------------------------------------------------------
 
@@ -426,62 +396,79 @@ class Hunt:
         if self._finding in found and self._finding not in known:
             return True
         for finding in known:
-            self._recorder.store.saw(finding)
+            self._recorder.store.saw(self._known.called(finding))
         withdraw(self._state, id_of(one.signature, self._finding))
         self._known.withdraw(self._finding)
         self._finding = next((finding for finding in found if finding not in known), "")
         return bool(self._finding) and self._known.claim(self._finding)
 
-    def conclude(self, signature: Signature, case: Case, outcome: Outcome) -> None:
-        """Minimise, confirm k of n, write the entry; note what there was no time for."""
+    def conclude(self, signature: Signature, case: Case, outcome: Outcome) -> bool:
+        """Minimise, confirm k of n, write the entry; note what there was no time for. False for what turns out to be a
+        finding that is known, or followed up elsewhere."""
+        # A known issue and an assertion are not named by what the case contains.
+        any_form = self._finding == self._by_signature(outcome)
 
         def run(candidate: Case) -> Outcome:
             try:
                 found = self._execute(candidate, "shrink") if self._budget.may_begin("shrink") else None
             except TimeUp:
                 found = None
-            if found is None or (found.signature == signature and not self._shows(signature, candidate, found)):
+            if found is None or (of_any_form(found.signature) == of_any_form(signature)
+                                 and not self._shows(signature, candidate, found)):
                 raise TridiffError("refused", fix="propose another case")
-            if found.signature != signature:
-                self._glimpses.note(candidate, found)
+            self._glimpses.note(candidate, found)
             return found
 
         budget, endless = self._budget, self._budget.endless
         came = tried = 0
         if not self._unasked and (self._spec.shrink or not budget.may_begin()):
             # Before anything else: a finding that came again counts, however little time is left to make it small.
-            came, tried = self._confirm(signature, case, times=1, may_begin=budget.may_repeat)
+            came, tried = self._confirm(outcome, case, times=1, may_begin=budget.may_repeat)
         case_final, outcome_final = case, outcome
         if self._spec.shrink and budget.may_begin():
             shrunk = minimise(case, outcome, target=self._target, run=run, inputs=self._recorder.pool.inputs,
-                              seconds=min(2 * self._spec.shrink_seconds, budget.granted()))
+                              any_form=any_form, seconds=min(2 * self._spec.shrink_seconds, budget.granted()))
             case_final, outcome_final = shrunk.case, shrunk.outcome
-        failed, runs = self._confirm(signature, case_final)
+        failed, runs = self._confirm(outcome_final, case_final)
         if endless == "compile" and failed == 0 and self._first is not None and case_final != self._first[0]:
             # The smaller case was given less time than the compiler has: it may be slow and no more.
             case_final, outcome_final = self._first
-            failed, runs = self._confirm(signature, case_final)
+            failed, runs = self._confirm(outcome_final, case_final)
         elif runs and failed == 0 and case_final != case:
             case_final, outcome_final = case, outcome
         elif not runs and came:
             case_final, outcome_final, failed, runs = case, outcome, came, tried
-        entry = self._entry(signature, case_final, outcome_final, failed, runs)
-        self.findings.append(entry)
-        write(self._state, entry)
-        settle(self._state, entry)
-        if budget.ran_out():
-            self._keep(signature, case_final, outcome_final)
         budget.endless = ""
+        begun, called, signature_final = id_of(signature, self._finding), self._finding, outcome_final.signature
+        assert signature_final is not None
+        if any_form:
+            self._finding = self._by_signature(outcome_final)
+        entry = self._entry(signature_final, case_final, outcome_final, failed, runs)
+        told = self._finding == called or (not self._is_known(self._finding) and self._known.claim(self._finding))
+        if told:
+            self.findings.append(entry)
+            write(self._state, entry)
+            self._known.written(self._finding, entry.id)
+            settle(self._state, entry)
+            if budget.ran_out():
+                self._keep(signature_final, case_final, outcome_final)
+        else:
+            self._recorder.store.saw(self._known.called(self._finding))
+        if entry.id != begun:
+            # Last of all: whoever goes on after a kill finds what was begun, and makes it small again.
+            self._known.became(called, self._finding)
+            withdraw(self._state, begun)
+        return told
 
-    def _confirm(self, signature: Signature, case: Case, *, times: int = CONFIRMATIONS,
+    def _confirm(self, shown: Outcome, case: Case, *, times: int = CONFIRMATIONS,
                  may_begin: Callable[[str], bool] | None = None) -> tuple[int, int]:
-        """(how often the case showed the signature, how often there was time to run it)."""
+        """(how often the case failed as it is shown, how often there was time to run it)."""
         again: list[bool] = []
         may_begin = may_begin or self._budget.may_begin
         with contextlib.suppress(TimeUp):
             while len(again) < (1 if self._budget.endless else times) and may_begin("confirm"):
                 outcome = self._execute(case, "confirm")
-                again.append(outcome is not None and outcome.signature == signature)
+                again.append(outcome is not None and outcome.signature == shown.signature)
         return sum(again), len(again)
 
     def _keep(self, signature: Signature, case: Case, outcome: Outcome) -> None:

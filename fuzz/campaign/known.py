@@ -191,6 +191,18 @@ class KnownFindings:
         """A finding that this shard claimed is on disk, under that id."""
         with contextlib.suppress(FileNotFoundError), open(self._claim(finding), "r+") as file:
             file.write(f"{self._shard} {name}")
+            file.truncate()
+
+    def became(self, finding: str, other: str) -> None:
+        """The smallest case of a finding that this shard claimed shows it under another name."""
+        if finding != other:
+            self.written(finding, f"is\n{other}")
+
+    def called(self, finding: str) -> str:
+        """What a finding that is known became, for any shard; itself if it is called so still."""
+        with contextlib.suppress(FileNotFoundError):
+            return self._claim(finding).read_text().partition("\n")[2] or finding
+        return finding
 
     def withdraw(self, finding: str) -> None:
         """A finding that this shard claimed was none: whoever sees it next may claim it."""

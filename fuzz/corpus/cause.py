@@ -2,6 +2,8 @@
 
 import re
 
+from msgspec.structs import replace
+
 from tridiff.fuzz.backends import kind as place
 from tridiff.fuzz.crashes import signature as last_words
 from tridiff.fuzz.known.attribute import cause
@@ -70,6 +72,13 @@ def finding_of(signature: Signature) -> str:
         shown = "wrong" if signature.kind in (*_WRONG, *ASTRAY) else f"{signature.verdict.value} | {signature.kind}"
         return " | ".join((*parts, shown, signature.about))
     return signature.key
+
+
+def of_any_form(signature: Signature | None) -> Signature | None:
+    """The signature without the known form that its label names (`Judge.label_is_form`)."""
+    if signature is None or not find(signature.target).judge.label_is_form:
+        return signature
+    return replace(signature, about="")
 
 
 def finding_of_pair(signature: Signature, backend: str) -> str:

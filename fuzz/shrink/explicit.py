@@ -56,6 +56,10 @@ MOST_ANEW = 3
 PLAIN_RUNS = 120
 """Runs at the most, of the search for the plainest relative of a case that is small."""
 
+FORM_RUNS, FORM_SHARE = 200, 0.2
+"""Further runs, and the part of the time, to make a case small that need not have the known form which its label names.
+"""
+
 
 @dataclass(frozen=True, kw_only=True)
 class Shrunk:
@@ -85,6 +89,8 @@ class _Search:
         self.runs = 0
         self.loose = behind is not None
         """Whether any wrong value will do, and plainer dtypes are simpler."""
+        self._any_form, self._of_another_form = False, set[str]()
+        """Whether another label will do, or none, and which cases failed but for theirs."""
 
     @property
     def exhausted(self) -> bool:
@@ -122,7 +128,19 @@ class _Search:
         """Whether an outcome is that which is looked for."""
         if self.loose:
             return outcome.signature is not None and outcome.signature.kind in WRONG_VALUES
-        return outcome.signature == self.outcome.signature
+        seen, now = outcome.signature, self.outcome.signature
+        if seen is None or now is None or not now.about or replace(seen, about=now.about) != now:
+            return seen == now
+        if seen.about != now.about:
+            self._of_another_form.add(outcome.case_digest)
+        return self._any_form or seen == now
+
+    def let_form_go(self, seconds: float) -> None:
+        """From now on the case need not have the known form which its label names; seconds: further ones for that."""
+        self._any_form = True
+        self._deadline += seconds
+        self._max_runs += FORM_RUNS
+        self._seen -= self._of_another_form
 
     def loosely(self) -> "_Search":
         """A search that begins where this one ended, for any wrong value."""
@@ -374,12 +392,15 @@ def _shrink_delay(search: _Search) -> bool:
 
 
 def minimise(case: Case, outcome: Outcome, *, target: Target, run: Run, inputs: Inputs, max_runs: int = 600,
-             seconds: float = 60.0) -> Shrunk:
+             seconds: float = 60.0, any_form: bool = False) -> Shrunk:
     """The simplest case with `outcome`'s signature that single steps reach within the budget.
 
-    run: executes a case. inputs: the values of a case's inputs, without running it.
+    run: executes a case. inputs: the values of a case's inputs, without running it. any_form: whether the smallest
+    case, once it is found, may lose the known form that its label names, if it names one.
     """
-    search = _Search(case, outcome, target, run, inputs, max_runs, time.monotonic() + seconds)
+    form = bool(any_form and target.judge.label_is_form and outcome.signature is not None and outcome.signature.about)
+    kept = FORM_SHARE * seconds if form else 0.0
+    search = _Search(case, outcome, target, run, inputs, max_runs, time.monotonic() + seconds - kept)
     if outcome.signature is not None and outcome.signature.kind == "nondeterministic":
         # The more launches there are to differ, the fewer elements a case needs.
         search.accept(replace(case, repeats=MOST_REPEATS), any_order=True)
@@ -396,6 +417,9 @@ def minimise(case: Case, outcome: Outcome, *, target: Target, run: Run, inputs: 
     _shrink_contents(search)
     _written_out(search)
     _to_the_end(search)
+    if form:
+        search.let_form_go(kept)
+        _to_the_end(search)
     plainest = _plainest(search) if search.fixed else None
     return Shrunk(case=search.case, outcome=_told(search, plainest), runs=search.runs)
 

@@ -172,6 +172,9 @@ class Judge:
     label_is_issue: bool = False
     """Whether the label names a known cause: every wrong-value outcome with this label, in any target of the family,
     is then one finding."""
+    label_is_form: bool = False
+    """Whether the label names a form in the case with which a known defect shows, if there is one. Of a failure that
+    is not that defect's it says nothing: its smallest case may be without."""
     output_class: Callable[[str], str] = lambda name: name
     """The word for an array in signatures; one word for arrays that are alike, so that one defect is one finding."""
 

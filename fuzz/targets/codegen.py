@@ -47,7 +47,7 @@ def _target(family: Family) -> Target:
         target, dtypes=NAMES,
         draw=replace(target.draw, interpreter_elements=1 << 11, breadth=target.draw.breadth + len(OPS)),
         run=replace(target.run, written=WRITTEN, schedules=lambda case: len(graph_of(case).schedules) - 1),
-        judge=replace(target.judge, unordered=_unordered),
+        judge=replace(target.judge, unordered=_unordered, label_is_form=True),
         faults=Faults(planted=dict.fromkeys(faults_of(family), _SUBJECTS["own"]), shared_as="codegen",
                       affects=changes))
 

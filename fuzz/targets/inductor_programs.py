@@ -54,7 +54,7 @@ def _target(family: Family, summary: str) -> Target:
         target, backends=("cuda", "interpreter"), draw=replace(target.draw, interpreter_elements=1 << 9),
         run=replace(target.run, written=WRITTEN, untraced=("inductor",), writes_once=False,
                     schedules=lambda case: len(graph_of(case).schedules) - 1),
-        judge=replace(target.judge, unordered=_unordered, label_is_issue=True),
+        judge=replace(target.judge, unordered=_unordered, label_is_issue=True, label_is_form=True),
         faults=Faults(planted={one: _OWN for one in faults_of(family) if one not in _ELSEWHERE},
                       shared_as="inductor.programs", affects=changes))
 

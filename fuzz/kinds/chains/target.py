@@ -77,4 +77,5 @@ def chain_target(*, name: str, summary: str, chains: Callable[..., st.SearchStra
     return replace(
         target, backends=("cuda", "compile", "evaluated"), faults=Faults(planted=paths),
         run=replace(target.run, lacking=lacking),
-        judge=replace(target.judge, canonical=_canonical, unordered=_unordered, output_class=_alike))
+        judge=replace(target.judge, canonical=_canonical, unordered=_unordered, output_class=_alike,
+                      label_is_form=True))
