@@ -58,7 +58,8 @@ def shrink(
         made = smaller(found, subject=subject, backend=where, seconds=budget, max_runs=max_runs)
     path = None
     if made.changed:
-        path = store.rewrite(made.entry) if replace else _write(out or Path(f"{found.id}.json"), made)
+        path = store.rewrite(made.entry, was=found) if replace else _write(
+            out or Path(f"{made.entry.id}.json"), made)
     before, after = (len(pretty_json_without_defaults(one.case)) for one in (found, made.entry))
     if as_json:
         print(json.dumps({

@@ -222,10 +222,15 @@ class Corpus:
             return Admission(status="updated" if added else "duplicate", entry=merged, path=path, added=added,
                              contradicted=contradicted)
 
-    def rewrite(self, entry: CorpusEntry) -> Path:
-        """Replace the stored entry of this id, or store it; for changed verdicts, titles, explanations."""
+    def rewrite(self, entry: CorpusEntry, *, was: CorpusEntry | None = None) -> Path:
+        """Replace the stored entry of this id, or store it; for changed verdicts, titles, explanations. was: the entry
+        that it replaces, which had another id if there was a known form in its case."""
         with self._locked(entry):
-            return self._write(entry, fresh=False)
+            renamed = was is not None and was.id != entry.id
+            path = self._write(entry, fresh=renamed)
+            if was is not None and renamed:
+                self.path_of(was).unlink(missing_ok=True)
+            return path
 
     def path_of(self, entry: CorpusEntry) -> Path:
         """Where the entry lies or would lie."""

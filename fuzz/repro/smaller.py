@@ -6,8 +6,9 @@ from typing import Protocol
 
 import msgspec
 
+from tridiff.fuzz.campaign.findings import id_of
 from tridiff.fuzz.campaign.replay import misfit
-from tridiff.fuzz.corpus.cause import same_finding
+from tridiff.fuzz.corpus.cause import finding_of, finding_of_entry, of_any_form, same_finding
 from tridiff.fuzz.corpus.expected import with_verdict
 from tridiff.fuzz.errors import TridiffError
 from tridiff.fuzz.known import Attribution
@@ -53,7 +54,8 @@ def smaller(
     hang_limit: float = 10.0, device: int = 0, start: Callable[[PoolOptions], Pool] = Pool,
 ) -> Smaller:
     """The simplest case with the entry's finding that single steps reach within the budget. Where a known issue
-    accounts for the finding, it accounts for all that is wrong of the smaller case as well.
+    accounts for the finding, it accounts for all that is wrong of the smaller case as well; where none does, none does
+    for the smaller case, which need not have the known form that the entry's label names: its id is another one then.
 
     subject: default the entry's own. backend: default where it was found. seconds, max_runs: the budget. hang_limit:
     seconds of a launch. device: number of the GPU. Raises TridiffError where the finding does not show here, or does
@@ -84,35 +86,50 @@ def shrink(entry: CorpusEntry, pool: CaseRunner, *, subject: str, backend: str, 
     endless = first.verdict is Verdict.HANG and first.signature.kind == "compile"
     limit = HANG_LIMITS * hang_limit if endless else None
     attribution = Attribution(lambda case: pool.execute(case, subject, backend=backend))
-    known = entry.cause if entry.cause in attribution.issues(entry.case, first) else ""
+    issues = attribution.issues(entry.case, first)
+    known = entry.cause if entry.cause in issues else ""
+    any_form = not issues and not entry.cause and finding_of_entry(entry) == finding_of(entry.signature)
 
     def run(case: Case) -> Outcome:
         outcome = pool.execute(case, subject, backend=backend, compile_limit=limit)
         if known and outcome.signature == first.signature and known not in attribution.issues(case, outcome):
             raise TridiffError(f"it is not {known} that is left", fix="propose another case")
+        if any_form and of_any_form(outcome.signature) == of_any_form(first.signature) and (
+                attribution.issues(case, outcome)):
+            raise TridiffError("it is a known issue that is left", fix="propose another case")
         return outcome
 
     found = minimise(
         entry.case, first, target=find(entry.case.target), max_runs=max_runs, seconds=seconds, run=run,
-        inputs=lambda case: pool.inputs(case, subject))
+        inputs=lambda case: pool.inputs(case, subject), any_form=any_form)
     changed = found.case != entry.case
     if not changed:
         return Smaller(entry=entry, runs=found.runs, changed=False, seconds=_since(began))
     again = [pool.execute(found.case, subject, backend=backend, want_inputs=True)
              for _ in range(1 if endless else CONFIRMATIONS)]
-    shown = [one for one in again if one.signature == first.signature]
+    shown = [one for one in again if one.signature == found.outcome.signature]
     if not shown:
         raise TridiffError(f"the smaller case failed while {entry.id} was shrunk and in none of {len(again)} runs "
                            "afterwards", fix="try again, or with another --time")
     environment = pool.environment
     fresh = msgspec.structs.replace(
-        entry, case=found.case, evidence=shown[0].evidence or Evidence(), reproduced=f"{len(shown)}/{len(again)}",
+        _of_form(entry, shown[0].signature, was=first.signature), case=found.case,
+        evidence=shown[0].evidence or Evidence(), reproduced=f"{len(shown)}/{len(again)}",
         status="stable" if len(shown) == len(again) else "flaky", expected=())
     fresh = with_verdict(fresh, subject=subject, triton=environment.triton, backend=backend,
                          verdict=first.verdict, kind=first.signature.kind, torch=environment.torch)
     kept = {(one.subject, one.triton, one.backend) for one in fresh.expected}
     left_out = tuple(one for one in entry.expected if (one.subject, one.triton, one.backend) not in kept)
     return Smaller(entry=fresh, runs=found.runs, changed=True, left_out=left_out, seconds=_since(began))
+
+
+def _of_form(entry: CorpusEntry, seen: Signature | None, *, was: Signature) -> CorpusEntry:
+    """The entry, named by the known form in its smaller case if that is another one, or by none."""
+    if seen is None or seen.about == was.about:
+        return entry
+    signature = msgspec.structs.replace(entry.signature, about=seen.about)
+    title = entry.title.replace(f" ({was.about})", f" ({seen.about})" if seen.about else "", 1)
+    return msgspec.structs.replace(entry, id=id_of(signature, finding_of(signature)), signature=signature, title=title)
 
 
 def _differences(seen: Signature, saved: Signature) -> str:

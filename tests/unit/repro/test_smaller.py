@@ -1,10 +1,14 @@
 """A saved finding gets a smaller case, and only verdicts that were seen for it."""
 
+from pathlib import Path
+
 import pytest
 from msgspec.structs import replace
 
-from tests.support.outcomes import outcome_of
+from tests.support.outcomes import outcome_of, wrong_in
+from tests.unit.campaign.test_forms_of_findings import converts, label, program
 from tests.unit.corpus.entries import division_case, entry, expect
+from tridiff.fuzz.corpus import Corpus, entry_id
 from tridiff.fuzz.errors import TridiffError
 from tridiff.fuzz.known import KnownIssue, attribute
 from tridiff.fuzz.records import Case, Environment, Evidence, Explicit, Outcome, Signature, Verdict
@@ -72,3 +76,26 @@ def test_what_does_not_fail_or_fails_otherwise_is_not_shrunk() -> None:
     with pytest.raises(TridiffError, match=rf"\(about '{signature.about}' instead of 'another word'\); it is the same"):
         shrink(renamed, Runner(signature.kind), subject=signature.subject, backend="interpreter", seconds=5,
                max_runs=50, hang_limit=1)
+
+
+class Converter(Runner):
+    """Fails for a conversion to i16."""
+
+    def execute(self, case: Case, subject: str, **options: object) -> Outcome:
+        failed = bool(converts(case))
+        signature = replace(wrong_in(case, "out"), about=label(case)) if failed else None
+        return outcome_of(case, Verdict.DISAGREE if failed else Verdict.AGREE, signature, reason="x")
+
+
+@pytest.mark.parametrize(("cause", "about"), [("", ""), ("trial", "neg")])
+def test_a_form_that_names_a_finding_which_is_no_known_issue_need_not_stay(
+        tmp_path: Path, cause: str, about: str) -> None:
+    one = replace(entry(case=program("neg"), subject="own", about="neg", title="programs (neg), own"), cause=cause)
+    corpus = Corpus(tmp_path)
+    corpus.rewrite(one)
+    made = shrink(one, Converter("value"), subject="own", backend="interpreter", seconds=30, max_runs=500, hang_limit=1)
+    assert made.changed and label(made.entry.case) == made.entry.signature.about == about
+    assert made.entry.id == entry_id(made.entry.signature) and made.entry.reproduced == "5/5"
+    assert made.entry.title == ("programs (neg), own" if about else "programs, own")
+    corpus.rewrite(made.entry, was=one)
+    assert list(corpus.entries()) == [made.entry]
