@@ -61,14 +61,20 @@ class CorpusEntry(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fiel
     """Where it goes wrong, by version and backend, as `tridiff blame` found it."""
 
     def __post_init__(self) -> None:
+        if not self.signature.target:
+            of_case = msgspec.structs.replace(self.signature, target=self.case.target)
+            msgspec.structs.force_setattr(self, "signature", of_case)
         if any(" " in one.triton + one.backend for one in self.expected):
             msgspec.structs.force_setattr(self, "expected", _apart(self.expected))
 
     def in_files(self) -> dict[str, object]:
         """One row for all versions that do the same, and for all backends that do the same in the same versions, where
-        it is read back as the rows that are there."""
+        it is read back as the rows that are there. The target once, in the case."""
         rows = _together(_together(self.expected, "triton"), "backend")
-        return {"expected": rows} if _apart(rows) == self.expected else {}
+        told: dict[str, object] = {"expected": rows} if _apart(rows) == self.expected else {}
+        if self.signature.target == self.case.target:
+            told["signature"] = msgspec.structs.replace(self.signature, target="")
+        return told
 
 
 def _together(rows: tuple[Expectation, ...], field: str) -> tuple[Expectation, ...]:

@@ -37,10 +37,11 @@ class Signature(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields
 
     kind: the class of failure (`value`, `nan_missing`, `SIGSEGV`, `illegal_address`, ...). where: the
     output, or the compiler stage. about: the dtype kind and the target's own feature word. The backend
-    and the versions are left out: they belong to the entry's expected verdicts.
+    and the versions are left out: they belong to the entry's expected verdicts. The target is empty in files of
+    corpus entries alone, whose case names it.
     """
 
-    target: str
+    target: str = ""
     subject: str
     verdict: Verdict
     kind: str
