@@ -1,8 +1,8 @@
-"""Failures that are met on the way to the smallest case of a finding and are another one."""
+"""Failures that are met on the way to the smallest case of a finding and are about something else."""
 
 import collections
 
-from tridiff.fuzz.corpus.cause import of_any_form
+from tridiff.fuzz.corpus.cause import of_any_form, undetailed
 from tridiff.fuzz.records import Case, Outcome, Signature
 
 MOST = 4
@@ -10,24 +10,29 @@ MOST = 4
 
 
 class Glimpses:
-    """Cases that were to be a smaller form of a finding and fail in another way, the first of each signature. If they
-    were left, they would have to be drawn to be found."""
+    """Cases that were to be a smaller form of a finding and show a failure of another thing (a row of the language, a
+    kind of loop), the first of each. If they were left, they would have to be drawn to be found. Another failure of the
+    same thing is most often the same defect, and is left.
 
-    def __init__(self) -> None:
+    by_form: whether a known form of a program is such a thing as well.
+    """
+
+    def __init__(self, *, by_form: bool) -> None:
+        self._by_form = by_form
         self._cases: collections.deque[Case] = collections.deque()
         self._seen: set[str] = set()
         self._room = 0
 
     def begin(self, signature: Signature) -> None:
         """A finding is to be made smaller."""
-        self._seen.add(_key(signature))
+        self._seen.add(self._thing(signature))
         self._room = MOST
 
     def note(self, case: Case, outcome: Outcome | None) -> None:
-        """Keep a case, if what it came to fails as nothing did before."""
+        """Keep a case, if what it came to is a failure of something that did not fail before."""
         signature = outcome.signature if outcome is not None else None
-        if signature is not None and self._room and _key(signature) not in self._seen:
-            self._seen.add(_key(signature))
+        if signature is not None and self._room and self._thing(signature) not in self._seen:
+            self._seen.add(self._thing(signature))
             self._room -= 1
             self._cases.append(case)
 
@@ -35,7 +40,6 @@ class Glimpses:
         """The next case to judge, which is not kept any more."""
         return self._cases.popleft() if self._cases else None
 
-
-def _key(signature: Signature) -> str:
-    """Of a signature whatever known form it names."""
-    return (of_any_form(signature) or signature).key
+    def _thing(self, signature: Signature) -> str:
+        named = signature if self._by_form else of_any_form(signature)
+        return undetailed(named.about) if named is not None else ""

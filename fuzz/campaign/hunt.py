@@ -88,7 +88,7 @@ class Hunt:
         """Cases beside those that reached a changed function, to judge next."""
         self._met: set[str] = set()
         """Digests of cases that are or were among them."""
-        self._glimpses = Glimpses()
+        self._glimpses = Glimpses(by_form=spec.builds is not None)
         self._time_up = False
         """Whether the time ended while a case ran."""
         self.findings: list[CorpusEntry] = []

@@ -63,7 +63,7 @@ def finding_of(signature: Signature) -> str:
         if not target.judge.label_is_issue:
             shown = "wrong" if signature.kind in _VALUES else signature.kind
             return " | ".join((signature.target, signature.subject, signature.verdict.value, shown, signature.where,
-                               _undetailed(signature.about)))
+                               undetailed(signature.about)))
     said = signature.verdict is Verdict.COMPILE_ERROR and signature.where == "passes" and (
         "PassManager" not in signature.kind)
     if said and target.family in _GENERATED:
@@ -102,7 +102,7 @@ def message(kind: str) -> str:
     return re.sub(r"<(?:, )?T>", "T", text)
 
 
-def _undetailed(about: str) -> str:
+def undetailed(about: str) -> str:
     """A target's word without dtypes, sides and widths of an index."""
     words = (word for word in about.split() if word not in _KINDS and not _DTYPE.fullmatch(word))
     return " ".join(_VARIANT.sub("", word) for word in words)

@@ -127,9 +127,11 @@ def test_what_was_seen_once_is_neither_stable_nor_counted(fuzz: Fuzz) -> None:
     assert doubt(replace(entry, reproduced="1/1")) == doubt(replace(entry, reproduced="0/5")) == ""
 
 
-def test_what_fails_otherwise_on_the_way_to_the_smallest_case_is_a_finding_of_its_own(
-        tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    """Nothing is drawn behind the first failure, and only what is smaller than that fails as the second."""
+@pytest.mark.parametrize("about", ["second", "fp16"])
+def test_a_failure_of_another_thing_on_the_way_to_the_smallest_case_is_a_finding_of_its_own(
+        about: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Nothing is drawn behind the first failure, and only what is smaller than that fails as the second. Another dtype
+    is no other thing."""
     failed: list[int] = []
 
     class Pool(FatalPool):
@@ -143,10 +145,16 @@ def test_what_fails_otherwise_on_the_way_to_the_smallest_case_is_a_finding_of_it
                 time.sleep(spec.left or 0.0)
             return "" if not failed else "first: it is long" if rows >= failed[0] else "second: it is short"
 
+        def execute(self, case: Case, subject: str, **rest: object) -> Outcome:
+            outcome = super().execute(case, subject)
+            signature = outcome.signature
+            return outcome if signature is None or signature.kind == "first" else replace(
+                outcome, signature=replace(signature, about=about))
+
     monkeypatch.setattr(shard, "Pool", Pool)
     monkeypatch.setattr(shard, "_pools", {})
     spec = replace(SHARD, max_cases=None, seconds=60.0, left=1.0)
     campaign = run.Campaign.start(Plan(id="one", options=campaign_options(), shards=(spec,)), root=tmp_path)
     shard.run_shard(spec, str(campaign.state))
     smallest = {one.signature.kind: one.case.sizes["rows"] for one in campaign.findings()}
-    assert smallest == {"first": failed[0], "second": 1}
+    assert smallest == {"first": failed[0]} | ({"second": 1} if about == "second" else {})

@@ -241,7 +241,7 @@ def test_a_write_that_the_kernel_cuts_short_leaves_nothing(tmp_path: Path) -> No
     """The file size limit makes the kernel accept the first half and refuse the rest, as a full disk does."""
     ours, theirs = multiprocessing.Pipe()
     process = multiprocessing.get_context("spawn").Process(
-        target=_admit_with_little_room, args=(str(tmp_path), 1000, theirs))
+        target=_admit_with_little_room, args=(str(tmp_path), 600, theirs))
     process.start()
     assert ours.poll(30)
     message = ours.recv()
