@@ -48,6 +48,10 @@ MANY = 80
 TURNS = 4
 """each choice made otherwise so many times."""
 
+PLAYED = 40
+"""Cases of each target about launches that come as early where more than the front end differs: what they do stands in
+no text, so that no word can find them."""
+
 HINTED = 64
 """Listed cases that come before the looks because they share rare words with the statements that changed."""
 
@@ -55,9 +59,10 @@ HINTED = 64
 def aimed(listed: Iterable[ShardSpec], drawn: Iterable[ShardSpec], shared: Alike, *,
           seconds: float) -> tuple[list[ShardSpec], list[ShardSpec]]:
     """What is drawn from things that have to do with a changed function; listed cases that name one; a few that share
-    rare words with what changed; a look at each combination, those about launches first where files that launch differ,
-    then those whose target has a word of a file that differs, backends in turn; the other listed cases, as far as so
-    many seconds go. All of them scout. And what comes behind the floor: the rest of these, and listed cases on backends
+    rare words with what changed; in turn with these, where more than the front end differs, what is to be played of
+    launches; a look at each combination, those about launches first where files that launch differ, then those whose
+    target has a word of a file that differs, backends in turn; the other listed cases, as far as so many seconds go.
+    All of them scout. And what comes behind the floor: the rest of these, and listed cases on backends
     that use no file that differs."""
     listed = list(listed)
     changes, late = shared.functions, []
@@ -81,6 +86,7 @@ def aimed(listed: Iterable[ShardSpec], drawn: Iterable[ShardSpec], shared: Alike
     if number <= FEW:
         naming += [one for spec in naming for one in _varied(spec, pattern)]
     hinting, others = _hinting(others, {word for one in changes for word in one.words + one.near})
+    playing, others = ([], others) if shared.behind_source else _playing(others)
     words = {word for one in changes for file in (one.file, *one.users) for word in _words(file)}
     first, looks = [], []
     turns: collections.Counter[str] = collections.Counter()
@@ -101,7 +107,9 @@ def aimed(listed: Iterable[ShardSpec], drawn: Iterable[ShardSpec], shared: Alike
         looks.append(replace(spec, scout=True, seconds=LOOK_SECONDS, max_cases=LOOK_CASES + len(things) // 2,
                              enough=LOOK_REACHING))
     early = sum(spent <= seconds for spent in itertools.accumulate(SCOUTED * spec.seconds for spec in others))
-    return [*first, *naming, *hinting, *looks, *others[:early]], [*others[early:], *late]
+    turns_of = itertools.zip_longest((*first, *naming, *hinting), playing)
+    return ([*(one for both in turns_of for one in both if one is not None), *looks, *others[:early]],
+            [*others[early:], *late])
 
 
 def _hinting(specs: Sequence[ShardSpec], words: set[str]) -> tuple[list[ShardSpec], list[ShardSpec]]:
@@ -114,6 +122,22 @@ def _hinting(specs: Sequence[ShardSpec], words: set[str]) -> tuple[list[ShardSpe
     left = ((spec, tuple(case for case in spec.first if case.digest not in best)) for spec in specs)
     return (sorted(chosen, key=lambda spec: -marks[spec.first[0].digest]),
             [_with(spec, cases) for spec, cases in left if cases])
+
+
+def _playing(specs: Sequence[ShardSpec]) -> tuple[list[ShardSpec], list[ShardSpec]]:
+    """What is to be played of launches, up to PLAYED cases of each target, and the rest."""
+    chosen: list[ShardSpec] = []
+    left: list[ShardSpec] = []
+    counted: collections.Counter[str] = collections.Counter()
+    for spec in specs:
+        target = find(spec.target)
+        played = tuple(case for case in spec.first if not target.draw.text(case)) if target.family == "launch" and (
+            counted[spec.target] < PLAYED) else ()
+        counted[spec.target] += len(played)
+        for place, cases in ((chosen, played), (left, tuple(case for case in spec.first if case not in played))):
+            if cases:
+                place.append(_with(spec, cases))
+    return chosen, left
 
 
 def _with(spec: ShardSpec, cases: tuple[Case, ...]) -> ShardSpec:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import hashlib
+import itertools
 from random import Random
 from typing import TYPE_CHECKING
 
@@ -56,9 +57,9 @@ def scene_cases(draw: st.DrawFn, *, target: str, topic: Topic, limits: Limits) -
 
 
 def once(seed: int, *, target: str, topic: Topic) -> list[Case]:
-    """Every value of what a topic's scenes draw first, the other choices by the seed; what a case plays every value of
-    counts as one."""
-    luck, found = Random(seed), []
+    """Every value of what a topic's scenes draw first, the other choices by the seed, one of each scene in turn; what a
+    case plays every value of counts as one."""
+    luck, scenes_of = Random(seed), []
     for scene in of_topic(topic):
         first, *others = scene.vocabulary
         cases = []
@@ -70,8 +71,8 @@ def once(seed: int, *, target: str, topic: Topic) -> list[Case]:
                     for name in others}
             cases.append(Case(target=target, sizes={}, arrays=(), params={"scene": scene.name, **choices}))
         luck.shuffle(cases)
-        found += cases
-    return found
+        scenes_of.append(cases)
+    return [case for turn in itertools.zip_longest(*scenes_of) for case in turn if case is not None]
 
 
 def _plays(scene: Scene, choices: Choices) -> list[Choices]:
@@ -131,8 +132,10 @@ def label(case: Case) -> str:
 
 
 def text(case: Case) -> str:
-    """The source of the pieces that a case names."""
+    """The source of the pieces that a case names; other scenes have words of their own by the same names."""
     found: list[str] = []
+    if scene_of(case).topic not in ("front_end", "interpreted"):
+        return ""
     for value in map(str, choices_of(case).values()):
         found += parts().get(value, ())
         found += [texts[piece] for texts in _TEXTS for piece in (value, value.partition(": ")[2]) if piece in texts]

@@ -31,6 +31,7 @@ from tridiff.fuzz.pair.pool import PairPool, Unreached
 from tridiff.fuzz.records import Case, Verdict
 from tridiff.fuzz.records.observed import Observed
 from tridiff.fuzz.records.pair import Relation
+from tridiff.fuzz.registry import find
 from tridiff.fuzz.workers.pool import Pool, PoolOptions
 
 RARE = Change(file="language/standard.py", name="swizzle2d", users={"language/standard.py": ("swizzle2d",)})
@@ -115,6 +116,22 @@ def test_cases_that_share_rare_words_with_what_changed_come_before_the_looks() -
     every = [case for spec in shards for case in spec.first]
     assert len({case.digest for case in every}) == len(every), "none is listed twice"
     assert {case.digest for case in early} == {case.digest for case in every if re.search("\\bf[\"']", text(case))}
+
+
+def test_what_is_played_of_launches_comes_before_the_looks_where_more_than_the_front_end_differs() -> None:
+    asked = options(targets=("launch.*", "language.creation"), backends=("interpreter", "compile"), seconds=90.0)
+
+    def early(alike: Alike) -> set[str]:
+        shards = gate_shards(msgspec.structs.replace(asked, alike=alike), ())
+        return {str(case.params["scene"]) for spec in itertools.takewhile(lambda one: one.first, shards)
+                for case in spec.first}
+
+    wanted = {"unusual 1", "tuned", "captured", "options", "beside", "refusals 2", "annotated", "layouts"}
+    assert wanted <= early(msgspec.structs.replace(FEW, functions=(OTHER,), behind_source=False))
+    assert not wanted & early(msgspec.structs.replace(FEW, functions=(OTHER,)))
+    found = find("launch.options").draw.once(1)
+    assert {"dot", "pointwise"} & {case.params.get("kernel") for case in found} and not any(map(text, found)), (
+        "a kernel of a scene has a name that pieces of kernels have as well")
 
 
 def result(spec: ShardSpec, cells: dict[str, int], **changes: object) -> ShardResult:
