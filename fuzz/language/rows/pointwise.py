@@ -196,8 +196,10 @@ def _where() -> Row:
 def _fma() -> Row:
     def draw(choices: Choices) -> Call:
         name, shape = "fp32", choices.shape()  # fp64 is judged exactly by codegen.pointwise
-        others = tuple(choices.block(name, choices.one((shape, choices.partner(shape)))) for _ in range(2))
-        return Call(row="tl.fma", operands=(choices.block(name, shape), *others), stored=(name,))
+        shapes = (shape, *(choices.one((shape, choices.partner(shape))) for _ in range(2)))
+        # The whole shape may come last, when the others have been made alike.
+        return Call(row="tl.fma", stored=(name,), operands=tuple(
+            choices.block(name, shapes[place]) for place in choices.order(3)))
 
     return Row(
         name="tl.fma", topic="pointwise", covers=("tl.fma", "tl.math.fma"), draw=draw,

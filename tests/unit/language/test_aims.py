@@ -1,5 +1,6 @@
 """Draws are aimed at rows and element types that a campaign has reached too seldom, and are free otherwise."""
 
+import math
 from collections import Counter
 from pathlib import Path
 from random import Random
@@ -62,6 +63,16 @@ def test_every_type_with_which_a_row_is_drawn_is_known() -> None:
             call, _ = sampled(row, random)
             unknown |= {cell(name, one) for one in types(call) - set(types_of(name))} if call is not None else set()
     assert unknown == set() and sum(len(types_of(name)) for name in rows()) > 2600
+
+
+def test_of_three_operands_any_may_be_the_one_that_is_whole() -> None:
+    random, places = Random(3), set()
+    for _ in range(60):
+        call, _ = sampled(rows()["tl.fma"], random)
+        numbers = [math.prod(one.shape) for one in call.operands] if call is not None else []
+        if numbers and sorted(numbers)[1] < max(numbers):
+            places.add(numbers.index(max(numbers)))
+    assert places == {0, 1, 2}
 
 
 def test_a_version_is_asked_only_for_rows_that_it_has() -> None:
