@@ -18,7 +18,7 @@ def disk(choices: Choices, version: str) -> Answers:
 def captured(choices: Choices, version: str) -> Answers:
     if choices["plain"]:
         return {"second": "refused CompilationError"}
-    if choices["other"] and choices["name"] not in ("UNUSED", "DEFAULT"):
+    if choices["other"] and choices["name"] in ("USED", "KIND", "INNER"):
         return {"second": "refused RuntimeError", "named": "True"}
     return {"second": "the same kernel"}
 

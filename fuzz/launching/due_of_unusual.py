@@ -35,11 +35,14 @@ _DUE: dict[str, Answers] = {
     "floats*": {"mode": "fpsan", "loads": "True"},
     "order*": {"mode": "consan", "registers": "None"}, "indices": {"mode": "iisan", "registers": "None"},
     "expected zeros": {"mode": "fpsan"}, "zeros": {"launches": _ONE}, "gluon": {"registers": "True", "launches": _ONE},
+    "not debugged": {"debug": "[True, False, True]"}, "long name": {"launches": _SIX},
+    "inspected otherwise": {"kinds": "[0, 1, 2, 3]"},
     "printed PTX": {"printed": "// -----// NVPTX Dump //----- // // //", "launches": _SIX},
     "log of ptxas": {"launches": _SIX}, "profiled": {"launches": _SIX, "scratch": "[]"},
 }
 """By ways, or patterns of them; of an empty answer nothing is due but that there is none of that name."""
 _SINCE = {"more arguments": "3.9.0", "by name only": "3.9.0", "by name only, by place": "3.9.0", "function": "3.7.0",
+          "inspected otherwise": "3.7.0",
           "global memory": "3.9.0", "floats*": "3.9.0", "order*": "3.9.0", "indices": "3.9.0",
           "expected zeros": "3.9.0", "zeros": "3.9.0", "failing together": "3.9.0", "no clusters' queue": "3.9.0",
           "unloaded": "3.8.0", "unhooked": "3.8.0"}

@@ -166,7 +166,11 @@ EXPRESSIONS: dict[str, str] = {
         "TensorDescriptor(data, shape=[32, 32], strides=[32, 1], block_shape=[16, 16], "
         "padding='zero').block_shape",
     "descriptor of an array":
-        "{**vars(TensorDescriptor.from_tensor(data.view(64, 64), [16, 32], padding='nan')), 'base': 0}",
+        "[{**vars(TensorDescriptor.from_tensor(data.view(64, 64), [16, 32], **more)), 'base': 0} for more in "
+        "({'padding': 'nan'}, {'round_f32_to_tf32': True})]",
+    "strides of descriptors":
+        "[refused(lambda: TensorDescriptor(data, [2] * rank, [3 if place == other else 64 for place in range(rank - 1"
+        ")] + [1], [1] * rank).strides) for rank in range(2, 7) for other in range(rank)]",
     "tiled": "Tiled(data, [32, 32], [32, 1], [16, 32], swizzled, padding='zero').block_shape",
     "tiled of an array": "{**vars(Tiled.from_tensor(data.view(64, 64), [8, 32], swizzled)), 'base': 0}",
     "columns":
@@ -301,6 +305,12 @@ EXPRESSIONS: dict[str, str] = {
     "a constant parameter":
         "[jit.KernelParam(0, inspect.Parameter('a', inspect.Parameter.KEYWORD_ONLY, annotation=one), False, "
         "False).is_const for one in (tl.constexpr, 'const i32*', '*k fp32', 'i32')]",
+    "arguments bound by type":
+        "[refused(lambda: jit.create_function_from_signature(inspect.Signature([one]), [jit.KernelParam(0, one, plain, "
+        "aligned)], compiler.make_backend(GPUTarget('cuda', 90, 32)))(value)[1]) for kind in (inspect.Parameter.empty, "
+        "'i32', 'u1', 'bf16', 'fp32', '*fp16', 'const *i8', 'u64', tl.constexpr) for one in [inspect.Parameter('a', "
+        "inspect.Parameter.POSITIONAL_OR_KEYWORD, annotation=kind)] for plain in (False, True) for aligned in (False, "
+        "True) for value in (1, 5, 16, 2**31, 2**63, 1.5, True, None, data, data[1:], (16, 1.0))]",
     "functions in keys":
         "[type(one).__name__ for one in jit._replace_jit_callables([tl.sum, (tl.max, 3), "
         "collections.namedtuple('Both', 'a b')(tl.sum, 4), [tl.min]])]",

@@ -284,6 +284,14 @@ r = x.logical_or(p)
 r = x.logical_and(p)
 y = tl.make_tensor_descriptor(x_ptr, [n, n, n, 64], [64, 64, 64, 1], [1, 1, 8, 16]);
     r = load_ragged(y, n, 5, [3, n]); store_ragged(y, n, 5, [3, n], r); atomic_add_ragged(y, n, 5, [3, n], r)
+r = tl.clamp(e, f[:, None], f[None])
+r = tl.clamp(f[:, None], e, f[None]) + tl.clamp(f[:, None], f[None], e)
+r = tl.fma(e, f[:, None], f[None])
+r = tl.to_tensor(float("nan")) + f
+r = tl.where(p, float("nan"), float("-inf"))
+r = fields(Named(n, x)) + fields(names(n, x))
+r = late(x, n)
+r = late(x, N)
 """,
 }
 

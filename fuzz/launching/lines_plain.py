@@ -9,13 +9,14 @@ class Scope:
     __triton_builtin__ = True
 
     def __init__(self, value, *, _semantic=None):
-        self.value = value
+        self.value, self.semantic = value, _semantic
 
     def __enter__(self):
         return self.value
 
     def __exit__(self, *about):
-        return None
+        if self.semantic is not None:
+            self.semantic.device_print("left", [self.semantic.to_tensor(self.value)], False)
 
 @aggregate
 class Sum:
@@ -135,6 +136,18 @@ def names(c, a):
     if c > 0:
         return Named(a, c)
     return Named(a + 1, 7)
+
+@triton.jit
+def fields(a):
+    return a.one + a.two
+
+@triton.jit
+def late(a, c):
+    if c > 2:
+        a = a + 3
+    else:
+        return a
+    return a * 2
 
 @triton.jit
 def twice(a, b):

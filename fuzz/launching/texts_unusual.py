@@ -113,6 +113,8 @@ def größe(x, n):
 
 kernel = größe
 """,
+    "not debugged": PLAIN.replace("jit", "jit(debug=True)"),
+    "long name": PLAIN.replace("def kernel", f"def {'k' * 250}") + f"\nkernel = {'k' * 250}\n",
     "failing": """
 @triton.jit
 def kernel(x, n):

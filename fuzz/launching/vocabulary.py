@@ -59,7 +59,10 @@ UNUSUAL = ("nothing", "closure", "conflict", "by type", "constant memory", "more
            "global memory", "floats", "order", "indices", "expected zeros", "zeros", "floats of gluon",
            "order in gluon", "gluon", "old chip", "one block", "lines of ttir", "lines of ttgir", "other llir",
            "other cubin", "overridden", "dumped", "disassembled", "few threads", "profiled", "foreign name",
-           "own errors", "printed PTX", "log of ptxas")
+           "own errors", "printed PTX", "log of ptxas", "not debugged", "inspected otherwise", "long name",
+           "further options")
 """Launches and compilations as few users ask for them, one way each."""
+TUNED = ("by name", "other options", "warmed up", "failing", "pruned", "hooked", "alone")
+"""Kernels tuned, and tuners asked, as few are."""
 VALUES = ("small", "wide")
 """Contents of arrays: indexes, or signs, extremes and what is no number."""

@@ -66,6 +66,16 @@ def _knobs() -> Iterator[object]:
     for setting in (True, False, 3, "a", 1.5, None, triton.knobs.env):
         triton.knobs.compilation.always_compile = setting
         yield os.environ.get("TRITON_ALWAYS_COMPILE"), triton.knobs.compilation.always_compile
+    for kept in ({}, {"TRITON_ALWAYS_COMPILE": "0"}):
+        with mock.patch.dict(os.environ, kept):
+            if not kept:
+                os.environ.pop("TRITON_ALWAYS_COMPILE", None)
+            one = triton.knobs.compilation.copy().reset()
+            with one.scope():
+                one.always_compile, other = True, one.copy()
+                other.always_compile = False
+                yield one.knobs == other.knobs, one.always_compile, os.environ.get("TRITON_ALWAYS_COMPILE")
+            yield one.always_compile, os.environ.get("TRITON_ALWAYS_COMPILE")
 
 
 def _tools() -> Iterator[object]:

@@ -100,7 +100,7 @@ def _spoil(there: Bench, change: str) -> None:
 _GLOBALS = """
 USED = tl.constexpr(3)
 DEFAULT = tl.constexpr(3)
-PLAIN = 3
+PLAIN = TYPED = FIRST = TURN = 3
 UNUSED = tl.constexpr(3)
 INNER = tl.constexpr(3)
 OTHER = 3
@@ -113,8 +113,11 @@ def inner(value):
 @triton.jit
 def kernel(x, UNUSED, more=DEFAULT):
     PLAIN = 5
-    at = tl.arange(0, 16)
-    tl.store(x + at, (inner(at) * USED{plain} + PLAIN).to(KIND))
+    TYPED: tl.constexpr = 5
+    FIRST, at = 5, tl.arange(0, 16)
+    for TURN in tl.static_range(2):
+        at += TURN
+    tl.store(x + at, (inner(at) * USED{plain} + PLAIN + TYPED + FIRST).to(KIND))
 """
 
 

@@ -221,6 +221,7 @@ def kernel(a, b=5, c: tl.constexpr = 3, *, e=16):
     i = tl.program_id(0) + 10 * tl.program_id(1) + 100 * tl.program_id(2)
     j = tl.num_programs(0) + 10 * tl.num_programs(1) + 100 * tl.num_programs(2)
     loaded = a.load([0, 8]) if isinstance(a, tl.tensor_descriptor) else 0
+    before = a.load([-1, 0]) if isinstance(a, tl.tensor_descriptor) else 0
     keep(locals())
 """
 
@@ -258,6 +259,9 @@ def _descriptor(word: str, arguments: Arguments) -> Any:
     _, dtype, padding, *more = word.split()
     array = arguments.make(f"tensor {dtype} 0")
     array.copy_(torch.arange(array.numel()).view(array.shape) * 1.0009765625)
+    if dtype == "fp32":
+        # Two that are no number, and infinity: all that rounding must leave alone.
+        array[3:6] = torch.tensor([0x7FFFFFFF, -0x7FFFFF, 0x7F800000], dtype=torch.int32).view(torch.float32)
     rounded = [one for one in ("round_f32_to_tf32",) if more and one in TensorDescriptor.__dataclass_fields__]
     return TensorDescriptor(array, [4, 16], [16, 1], [2, 16], padding=padding, **dict.fromkeys(rounded, True))
 

@@ -2,12 +2,14 @@
 
 import contextlib
 import io
+from collections.abc import Callable
 from typing import Any
 
 import torch
 import triton
 
-from tridiff.fuzz.launching.bench import bench
+from tridiff.fuzz.launching.apart import tried
+from tridiff.fuzz.launching.bench import Bench, bench
 from tridiff.fuzz.launching.scene import Answers, Choices
 from tridiff.fuzz.launching.scenes.arguments import kernel
 
@@ -78,6 +80,133 @@ def tuned(choices: Choices, backend: str) -> Answers:
     return {"best": "; ".join(best), "measured": str(len(measured)), "events": "; ".join(events),
             "printed": "; ".join(lines), "heard": "; ".join(heard),
             "warps": "; ".join(warps), "arrays": f"{int(x[0])} {int(y[0])}", "again": again}
+
+
+_LIMITED = """
+@triton.jit
+def kernel(x, y, n, BLOCK: tl.constexpr):
+    tl.static_assert(BLOCK < 64)
+    at = tl.arange(0, BLOCK)
+    tl.store(x + at, tl.load(y + at).to(tl.int32) + n)
+"""
+
+
+class _Tuner:
+    """A kernel tuned over blocks of 16 and 32, the second in less time. events: what was measured and what hooks were
+    told; more: arguments of the tuner."""
+
+    def __init__(self, there: Bench, configs: Any = (), **more: Any) -> None:
+        self.there, self.events = there, list[str]()
+        self.x = torch.ones(64, dtype=torch.int32)
+        self.made = triton.autotune(configs=list(configs) or _blocks(), key=["n"], do_bench=self._timed, **more)(
+            kernel(_LIMITED))
+
+    def _timed(self, call: Any, quantiles: Any) -> list[float]:
+        call()
+        self.events.append(f"measured {self.there.launches[-1].packed}")
+        return [1 / len(self.events)] * 3
+
+    def call(self, *given: Any, **named: Any) -> str:
+        """What was best, and how much has been measured by then."""
+        self.made[(1,)](*given, **named)
+        return f"{self.made.best_config} after {len(self.events)}"
+
+
+def _blocks(**options: Any) -> list[Any]:
+    return [triton.Config({"BLOCK": 16 << number}, num_warps=1 << number, **options) for number in range(2)]
+
+
+def _by_name(there: Bench) -> list[object]:
+    """Which arguments decide whether it is measured again: each of another type, by place and by name."""
+    one = _Tuner(there)
+    half = one.x.to(torch.float16)
+    return [one.call(one.x, one.x, 5), one.call(one.x, n=5, y=one.x), one.call(one.x, n=5, y=half),
+            one.call(one.x, half, 5), one.call(one.x, half, 6), one.call(x=one.x, y=half, n=6)]
+
+
+def _other_options(there: Bench) -> list[object]:
+    """Times on disk are those of the same configurations."""
+    found = list[object]()
+    for options in ({}, {"maxnreg": 32}, {"num_stages": 2}, {"num_ctas": 2}, {"ir_override": "none"}, {}):
+        one = _Tuner(there, _blocks(**options), cache_results=True)
+        found.append(one.call(one.x, one.x, 5))
+    return found
+
+
+def _warmed_up(there: Bench) -> list[object]:
+    one = _Tuner(there, _blocks(num_stages=2, maxnreg=64))
+    return [(made.metadata.num_warps, made.metadata.num_stages, made.metadata.maxnreg)
+            for made in one.made.warmup(one.x, one.x, 5, grid=(1,))]
+
+
+def _failing(there: Bench) -> list[object]:
+    """Configurations that cannot be compiled, or need more than there is, are not chosen; other errors are told."""
+    one = _Tuner(there, [triton.Config({"BLOCK": 128}), *_blocks(), triton.Config({"BLOCK": 24})])
+    found: list[object] = [tried(one.call, one.x, one.x, 5), one.events]
+    one = _Tuner(there, [triton.Config({"BLOCK": 128}), *_blocks()])
+    return [*found, one.call(one.x, one.x, 5), [time for _, time in one.made.configs_timings.items()]]
+
+
+def _pruned(there: Bench) -> list[object]:
+    """What decides which configurations are left is told of everything that a launch has."""
+    told, found = list[object](), list[object]()
+
+    def model(**given: Any) -> float:
+        told.append(sorted((name, value) for name, value in given.items() if isinstance(value, int)))
+        return -float(given["BLOCK"])
+
+    def early(configs: Any, named: Any, **more: Any) -> Any:
+        told.append((len(configs), sorted(named), sorted(more)))
+        return [] if named.get("n") == 7 else configs[:2]
+
+    for number in (1, 2, 3, 0.1, 0.5, 1.0, 2.5, 0):
+        one = _Tuner(there, [*_blocks(), triton.Config({"BLOCK": 8}, num_ctas=2, maxnreg=32)], prune_configs_by={
+            "early_config_prune": early, "perf_model": model, "top_k": number})
+        found += [tried(one.call, one.x, one.x, n=5), tried(one.call, one.x, one.x, 7)]
+    return [*found, *told]
+
+
+def _hooked(there: Bench) -> list[object]:
+    """Functions of the user's around each launch, and around one that fails."""
+    told = list[object]()
+    failing = triton.Config({"BLOCK": 128}, pre_hook=lambda given: told.append("own"))
+
+    def before(given: Any, reset_only: bool = False) -> None:
+        told.append(("before", sorted(given), reset_only))
+
+    def after(given: Any, exception: Any) -> None:
+        told.append(("after", sorted(given), type(exception).__name__))
+
+    for more in ({"pre_hook": before}, {"post_hook": after}, {"pre_hook": before, "post_hook": after, "restore_value": [
+            "x"]}, {"post_hook": after, "restore_value": ["y"], "reset_to_zero": ["x"]}):
+        one = _Tuner(there, [*_blocks(), failing], **more)
+        told += [tried(one.call, one.x, one.x, 5), tried(one.call, one.x, one.x, 5), int(one.x[0])]
+    return told
+
+
+def _alone(there: Bench) -> list[object]:
+    """One configuration, and none."""
+    told = list[object]()
+    one = _Tuner(there, [triton.Config({"BLOCK": 32}, num_warps=2, pre_hook=lambda given: told.append(sorted(given)))])
+    told += [one.call(one.x, one.x, 5), one.call(one.x, n=5, y=one.x)]
+    plain = triton.autotune(configs=[], key=[])(kernel(_TEXT))
+    plain[(1,)](one.x, one.x, 5, 16)
+    return [*told, str(plain.best_config)]
+
+
+_OTHERWISE: dict[str, Callable[[Bench], list[object]]] = {
+    "by name": _by_name, "other options": _other_options, "warmed up": _warmed_up, "failing": _failing,
+    "pruned": _pruned, "hooked": _hooked, "alone": _alone}
+
+
+def otherwise(choices: Choices, backend: str) -> Answers:
+    """One way to tune, what it gave, and what was launched."""
+    with bench() as there:
+        found = tried(_OTHERWISE[str(choices["way"])], there)
+        told = found if isinstance(found, list) else [found]
+        return {**{f"answer {number}": str(one).replace("; ", ", ") for number, one in enumerate(told, 1)},
+                "launches": "; ".join(str(one.packed) for one in there.launches),
+                "compiled": "; ".join(map(str, there.compiled))}
 
 
 def ruled(choices: Choices, backend: str) -> Answers:

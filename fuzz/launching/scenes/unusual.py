@@ -104,7 +104,7 @@ def _function(user: Any, there: Bench) -> Told:
     told: list[str] = []
     triton.knobs.runtime.jit_cache_hook = lambda **about: told.append(about["compile"]["specialization_data"])
     twice = user.fn.__globals__["twice"]
-    first = user.warmup(_x(), 5, twice, (1, 2), grid=(1,))
+    first = user.warmup(_x(), 5, twice, (1, (2, (3,))), grid=(1,))
     triton.knobs.runtime.jit_cache_hook = None
     found: Told = {"function": '"jit_function"' in told[0]}
     name = told[0].partition('"jit_function": "')[2].partition('"')[0]
@@ -147,6 +147,32 @@ def _failing_together(user: Any, there: Bench) -> Told:
     # Where the mode outlives what ended it, whatever is compiled next would wait for threads that are gone.
     _async_compile.active_mode.set(None)
     return {"errors": errors, "left": left, "active": active}
+
+
+def _inspected_otherwise(user: Any, there: Bench) -> Told:
+    """Hooks that say another key have kernels of their own, in memory and on disk."""
+    kernels = []
+    for key, digest in (("one", "1"), ("two", "2"), ("two", "3"), ("one", "1")):
+        triton.knobs.runtime.add_stages_inspection_hook = (
+            lambda *given, told=(key, digest): None if given else told)
+        kernels.append(user[(1,)](_x(), 5))
+        if key == "two":
+            user.device_caches.clear()
+    return {"kinds": [kernels.index(one) for one in kernels], "hashes": len({one.hash for one in kernels})}
+
+
+def _further_options(user: Any, there: Bench) -> Told:
+    """What the compiler's parts are asked for, for each option by itself."""
+    found: Told = {}
+    for name, value in {"sched4reg": True, "ptx_options": "-v", "enable_reflect_ftz": False, "ptx_version": 80,
+                        "min_shared_mem": 4096, "extern_libs": {}, "num_stages": 1, "clc": False}.items():
+        with spied() as asked:
+            try:
+                user.warmup(_x(), 5, grid=(1,), **{name: value})
+                found[name] = " ".join(asked.tools)
+            except Exception as error:
+                found[name] = refusal(error)[:120]
+    return found
 
 
 def _unheard(user: Any, there: Bench) -> Told:
@@ -394,5 +420,8 @@ _WAYS: dict[str, Callable[[Any, Bench], Told]] = {
     "other cubin": _replaced("cubin"), "overridden": _overridden, "dumped": _dumped, "disassembled": _disassembled,
     "few threads": _few_threads, "own errors": _own_errors,
     "printed PTX": _knob("nvidia", dump_nvptx=True), "log of ptxas": _knob("nvidia", dump_ptxas_log=True),
-    "profiled": _profiled,
+    "profiled": _profiled, "inspected otherwise": _inspected_otherwise, "further options": _further_options,
+    "not debugged": lambda user, there: {"debug": [user[(1,)](_x(), 5, **more).metadata.debug for more in (
+        {}, {"debug": False}, {"debug": True})]},
+    "long name": _plain,
 }

@@ -67,6 +67,26 @@ def check_descriptors_that_round_are_loaded_from() -> None:
     assert {name for name in right if right[name] != wrong[name]} == {"given descriptor fp32 zero rounded"}
 
 
+def check_descriptors_leave_what_is_no_number_and_what_lies_before_them_alone() -> None:
+    module = interpreter_module()
+    right = play(case("given", way="plain"))
+
+    def rounded(data: Any) -> Any:
+        return ((data.view("u4") + 0x1000) & 0xFFFFE000).view("f4")
+
+    def around(self: Any, offsets: Any) -> Any:
+        return real(self, [type(one)(abs(one.data), one.dtype) for one in offsets])
+
+    real = module.TensorDescHandle.materialize_pointers
+    with patch.object(module.TensorDescHandle, "materialize_pointers", around):
+        wrong = play(case("given", way="plain"))
+    assert {name for name in right if right[name] != wrong[name]} >= {"given descriptor i32 zero"}
+    if hasattr(module, "_round_f32_to_tf32"):
+        with patch.object(module, "_round_f32_to_tf32", rounded):
+            wrong = play(case("given", way="plain"))
+        assert "given descriptor fp32 zero rounded" in {name for name in right if right[name] != wrong[name]}
+
+
 def check_scales_of_products_are_told() -> None:
     module = interpreter_module()
     if not hasattr(module, "_dot_scaled_scale_to_f32"):

@@ -11,6 +11,7 @@ FAULTS: tuple[tuple[str, str, Any], ...] = (
     ("caches", "triton.runtime.cache:RemoteCacheManager.put", lambda self, data, filename, binary=True: data),
     ("build", "triton.runtime.build:_compile_so_from_src", lambda *given, **named: "one"),
     ("knobs", "triton.knobs:toenv", lambda value: (str(value),)),
+    ("knobs", "triton.knobs:base_knobs.copy", lambda self: self),
     ("tools", "triton.tools.mxfp:MXFP4Tensor.to_packed_tensor", lambda self, dim: self.data),
     ("timers", "triton.runtime.autotuner:Autotuner.do_bench", lambda self, *given, **named: None),
     ("scratch", "triton.backends.driver:GPUDriver.allocate_default_profile_scratch", lambda self, *given: None),

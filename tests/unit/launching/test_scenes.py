@@ -3,6 +3,7 @@
 import contextlib
 from collections.abc import Callable, Iterator
 from functools import cache
+from pkgutil import resolve_name
 from typing import Any
 
 import pytest
@@ -116,10 +117,8 @@ def test_integers_take_the_narrowest_type(number: int, kind: str) -> None:
 
 
 def _changed(monkeypatch: pytest.MonkeyPatch, module: str, name: str, change: Callable[[Any], Any]) -> None:
-    import importlib
-
-    found = importlib.import_module(module)
-    monkeypatch.setattr(found, name, change(getattr(found, name)))
+    place = f"{module}.{name}"
+    monkeypatch.setattr(place, change(resolve_name(place)))
 
 
 FAULTS: tuple[tuple[str, str, Callable[[Any], Any], str, dict[str, object]], ...] = (
@@ -132,6 +131,10 @@ FAULTS: tuple[tuple[str, str, Callable[[Any], Any], str, dict[str, object]], ...
      "arguments", {"b": "int 16", "flag": "not aligned by number"}),
     ("triton.runtime.jit", "DependenciesFinder", lambda real: lambda **about: real(**about | {"nonlocals": {}}),
      "unusual 1", {"way": "closure"}),
+    ("triton.runtime.jit", "DependenciesFinder", lambda real: type("Forgetful", (real,), {
+        "visit_AnnAssign": real.generic_visit}), "captured", {"name": "TYPED"}),
+    ("triton.runtime.jit", "JITFunction.run", lambda real: lambda self, *given, debug=False, **more: real(
+        self, *given, debug=debug or self.debug, **more), "unusual 0", {"way": "not debugged"}),
     ("triton.runtime.jit", "find_paths_if", lambda real: lambda values, wanted: real(values, wanted)[:1], "arguments",
      {"a": "int 16", "b": "int 16"}),
 )
@@ -163,11 +166,12 @@ def test_kernels_differ_by_the_value_that_is_compiled_in() -> None:
 
 def test_ways_have_names_that_can_be_drawn() -> None:
     from tridiff.fuzz.launching import vocabulary
-    from tridiff.fuzz.launching.scenes import layouts, refusals, unusual
+    from tridiff.fuzz.launching.scenes import layouts, refusals, tuning, unusual
 
     assert {*vocabulary.UNUSUAL, "text of ptx"} == set(unusual._WAYS)
     assert set(vocabulary.REFUSALS) == {*refusals._WAYS, *refusals._OLD_CHIP}
     assert set(vocabulary.DESCRIPTORS) == set(refusals._DESCRIPTORS)
+    assert set(vocabulary.TUNED) == set(tuning._OTHERWISE)
     assert set(vocabulary.LAYOUTS) == set(layouts._LAYOUTS)
 
 
