@@ -12,6 +12,7 @@ import msgspec
 
 from tridiff.fuzz.backends import BACKENDS
 from tridiff.fuzz.corpus.expected import torch_matters
+from tridiff.fuzz.corpus.store import digest_of
 from tridiff.fuzz.records import CorpusEntry, Expectation, Stage, Truth, Verdict, encode
 
 PAGE = "BUGS.md"
@@ -183,7 +184,7 @@ def _paragraph(one: Cause, *, deeper: bool, versions: tuple[str, ...]) -> list[s
     facts = [f"Stage: {', '.join(one.stages)}."]
     if one.upstream:
         facts.append(f"Upstream: {', '.join(one.upstream)}.")
-    links = (f"[{name.rpartition('-')[2]}]({name}.json)" for name in one.entries)
+    links = (f"[{digest_of(name)}]({name.partition('/')[0]})" for name in one.entries)
     facts.append(f"{'Entry' if len(one.entries) == 1 else f'{len(one.entries)} entries'}: {', '.join(links)}.")
     alike: dict[str, list[str]] = {}
     for row in one.matrix:

@@ -70,6 +70,12 @@ def readable(entry: CorpusEntry) -> bytes:
     return pretty_json_without_defaults(_shortened(entry)).encode()
 
 
+def digest_of(name: str) -> str:
+    """The digest in which an entry's id ends, with the word that tells it from the entry of another defect."""
+    front = name.removesuffix(BESIDE).rpartition("-")[0]
+    return name.removeprefix(f"{front}-")
+
+
 def parse(data: bytes, *, source: str) -> CorpusEntry:
     """The entry that a file's bytes hold; TridiffError with one line naming `source` for anything else."""
     if len(data) > MAX_BYTES:
@@ -173,7 +179,9 @@ class Corpus:
         hits = exact or [path for name, path in names.items()
                          if text and (path.stem.startswith(text) or name.startswith(text))]
         if not hits and len(text) >= _SHORTEST_DIGEST:
-            hits = [path for path in paths if path.stem.rpartition("-")[2].startswith(text)]
+            digests = {path: digest_of(path.stem) for path in paths}
+            hits = [path for path in paths if digests[path] == text] or [
+                path for path in paths if digests[path].startswith(text)]
         if len(hits) == 1:
             return self._load_inside(hits[0])
         shown = printable(repr(text), limit=80)

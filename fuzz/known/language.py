@@ -205,7 +205,8 @@ ISSUES = (
     KnownIssue(
         name="interpreter-logarithms-of-numpy", stage="interpreter", truth="accuracy",
         where=(("language.pointwise", "own"),), entries=("language.pointwise/value-08cad5e42a",), kinds=("value",),
-        backends=("interpreter",), match=of("tl.log.log_tl", having=lambda call: call.stored[0] == "fp32"),
+        backends=("interpreter",),
+        match=of("tl.log.log_tl", "tl.log2.log2_tl", having=lambda call: call.stored[0] == "fp32"),
         explains="tridiff.fuzz.known.predictions.interpreted:logarithms_of_numpy",
         title="the interpreter's logarithm of fp32 is numpy's, which is off by up to 4 ulps"),
     _issue("interpreter-places-of-nans", "reductions/valueerror--all-nan-slic-d59876b0a5", stage="interpreter",

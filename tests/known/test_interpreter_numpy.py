@@ -1,5 +1,8 @@
 """What numpy gives in the interpreter is known; anything else that is wrong in the same launch is new."""
 
+from collections.abc import Callable
+from typing import Any
+
 import numpy as np
 import pytest
 import torch
@@ -26,13 +29,16 @@ def test_only_sums_of_negative_zeros_may_lack_their_sign(sums: tuple[float, floa
 
 
 @pytest.mark.parametrize("away, known", [(0, True), (3, False)])
-def test_only_the_logarithms_of_numpy_are_known(away: int, known: bool) -> None:
-    values = np.array([1.0078125, 2.0], np.float32)
-    logarithms = np.log(values)
+@pytest.mark.parametrize("row, off, logarithm", [
+    ("tl.log.log_tl", 1.0078125, np.log), ("tl.log2.log2_tl", 0.74908775, np.log2)])
+def test_only_the_logarithms_of_numpy_are_known(
+        row: str, off: float, logarithm: Callable[..., Any], away: int, known: bool) -> None:
+    values = np.array([off, 2.0], np.float32)
+    logarithms = logarithm(values)
     for _ in range(away):
         logarithms[1] = np.nextafter(logarithms[1], np.float32(1))
-    if not away and logarithms[0] == np.float32(np.log(np.float64(values[0]))):
+    if not away and logarithms[0] == np.float32(logarithm(np.float64(values[0]))):
         pytest.skip("numpy's logarithm is right here: it takes other instructions on this processor")
-    case = case_of("tl.log.log_tl", tuple(map(repr, values.tolist())))
+    case = case_of(row, tuple(map(str, values)))
     judged, found = rehearse(case).judged({"out0": torch.from_numpy(logarithms).reshape(1, 2)}, subject="own")
     assert judged.verdict.failed and found == (("interpreter-logarithms-of-numpy",) if known else ())
