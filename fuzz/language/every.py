@@ -78,6 +78,10 @@ class _Scripted(Choices):
     def often(self, value: T, *others: T) -> T:
         return value
 
+    def order(self, number: int) -> list[int]:
+        """As they come: all operands have one shape."""
+        return list(range(number))
+
     def until(self, draw: Callable[[], T], fits: Callable[[T], bool], *, tries: int = 1) -> T:
         """Once: the other answers are tried anyhow."""
         return super().until(draw, fits, tries=1)
