@@ -6,7 +6,9 @@ from pathlib import Path
 
 import pytest
 
+from tridiff.fuzz.corpus.expected import expectation
 from tridiff.fuzz.corpus.store import Corpus
+from tridiff.fuzz.language.row import installed
 from tridiff.fuzz.repro.script import MAX_LINES, script
 from tridiff.fuzz.repro.verbatim import Verbatim
 
@@ -50,7 +52,11 @@ def test_a_kernel_keeps_what_it_reaches_and_the_assertions_that_are_the_finding(
     assert text.count("tl.arange(") == 1 and text.count("range0") == 3 and "* 2" in text and "* 4" in text
 
 
-def test_a_long_gluon_kernel_has_a_short_script_that_is_right_where_it_is_repaired() -> None:
+def test_a_long_gluon_kernel_has_a_short_script_that_says_what_is_recorded() -> None:
     entry = Corpus(Path(__file__).parents[3] / "corpus").find("language.gluon/assertion--numscanblocks-b2de64d95b")
+    wanted = expectation(entry, subject="own", triton=installed(), backend="compile:sm_100")
+    if wanted is None:
+        pytest.skip(f"nothing is recorded of Triton {installed()}")
     made = script(entry, backend="compile:sm_100")
-    assert made.lines <= MAX_LINES and made.answer == "OK" and made.text.count("tl.arange(") == 3
+    assert made.lines <= MAX_LINES and made.text.count("tl.arange(") == 3
+    assert made.answer == ("BUG" if wanted.verdict.failed else "OK")
