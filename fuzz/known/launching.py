@@ -15,6 +15,11 @@ def _of(scene: str, **choices: Scalar) -> Callable[[Case], bool]:
     return lambda case: all(case.params.get(name) == one for name, one in wanted.items())
 
 
+def _way_of(scene: str, way: str) -> Callable[[Case], bool]:
+    """The case goes one way of a scene, alone or among all of them."""
+    return lambda case: case.params.get("scene") == scene and case.params.get("way") in (way, EVERY)
+
+
 def _with(**choices: Scalar) -> Callable[[Case], Case]:
     """The case with other choices, all of them if the scene is another."""
     return lambda case: replace(case, params=choices if "scene" in choices else {**case.params, **choices})
@@ -62,7 +67,7 @@ ISSUES = (
            relative=_unspoilt(), errors=("KeyError: \"Unknown key: 'cubin'\"",)),
     _issue("closures-share-a-key-behind-a-global", ("launch.events/another-3bbe70c3b2",),
            "of a name that a closure and the module both have, the cache's key is made of the module's constant",
-           match=_of("unusual 1", way="closure"), relative=_with(way="other llir"), kinds=("another", "noted")),
+           match=_way_of("unusual 1", "closure"), relative=_with(way="other llir"), kinds=("another", "noted")),
     _issue("refused-kernels-share-a-key", ("launch.caches/hits-8083bfa1d6",),
            "a kernel that was refused once is kept under a key of its name alone, and another one's code is taken",
            match=_of("mended", refused=True), relative=_with(refused=False), kinds=("hits",)),

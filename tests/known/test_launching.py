@@ -3,6 +3,7 @@
 from pathlib import Path
 
 import pytest
+from msgspec.structs import replace
 
 from tests.support.outcomes import outcome_of
 from tests.unit.launching.test_scenes import play
@@ -10,6 +11,7 @@ from tridiff.fuzz.corpus.store import Corpus
 from tridiff.fuzz.errors import TridiffError
 from tridiff.fuzz.known import Attribution
 from tridiff.fuzz.known.launching import ISSUES
+from tridiff.fuzz.launching.scene import EVERY
 from tridiff.fuzz.records import Case, Outcome, Verdict
 from tridiff.fuzz.registry import find
 from tridiff.fuzz.verdicts import Refuted
@@ -37,3 +39,12 @@ def test_a_launch_that_fails_beside_the_issue_is_new(issue: object) -> None:
     failed = outcome_of(entry.case, entry.signature.verdict, entry.signature, backend=BACKEND)
     assert Attribution(lambda case: _run(case, "")).issues(entry.case, failed) == (known.name,)
     assert Attribution(lambda case: _run(case, "first_answer_lost")).issues(entry.case, failed) == ()
+
+
+@pytest.mark.parametrize(("kind", "known"), [("another", True), ("debug", False)])
+def test_a_way_that_is_gone_among_others_is_known_as_it_is_alone(kind: str, known: bool) -> None:
+    pytest.importorskip("triton")
+    entry = Corpus(Path(__file__).parents[2] / "corpus").find("launch.events/another-3bbe70c3b2")
+    case = replace(entry.case, params={**entry.case.params, "way": EVERY})
+    failed = outcome_of(case, Verdict.DISAGREE, replace(entry.signature, kind=kind), backend=BACKEND)
+    assert Attribution(lambda one: _run(one, "")).issues(case, failed) == ((entry.cause,) if known else ())
