@@ -199,7 +199,9 @@ class Corpus:
         return found[1] if found else None
 
     def _of_signature(self, signature: Signature, name: str) -> tuple[Path, CorpusEntry] | None:
-        """The stored entry of this signature that stands for the same as one called `name`."""
+        """The stored entry of this signature that stands for the same as one called `name`. Where the cause of a stored
+        one is known and its id is another one, as it is once its case was made smaller by hand, a newcomer is not of
+        that cause, or it would not have come."""
         folder = self.root / signature.target
         if not folder.is_dir():
             return None
@@ -207,7 +209,8 @@ class Corpus:
             if path.suffix == ".json" and not _passed_over(path):
                 with contextlib.suppress(TridiffError):
                     entry = self._load_inside(path)
-                    if entry.signature.key == signature.key and entry.id.endswith(BESIDE) == name.endswith(BESIDE):
+                    alike = entry.signature.key == signature.key and entry.id.endswith(BESIDE) == name.endswith(BESIDE)
+                    if alike and (not entry.cause or name in ("", entry.id)):
                         return path, entry
         return None
 

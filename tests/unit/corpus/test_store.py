@@ -286,3 +286,13 @@ def test_files_are_strict_json_with_a_line_per_thing() -> None:
                            verdict=Verdict.CRASH, torch="2.13.0")
     before, after = set(text.splitlines()), set(pretty_json(changed).splitlines())
     assert len(before - after) <= 2
+
+
+@pytest.mark.parametrize(("cause", "status"), [("", "duplicate"), ("of-another-kind", "new")])
+def test_a_finding_that_looks_like_an_entry_of_a_known_cause_under_another_name_is_kept(
+        cause: str, status: str, tmp_path: Path) -> None:
+    corpus = Corpus(tmp_path)
+    stored = replace(entry(), id="value-0123456789", cause=cause)
+    corpus.rewrite(stored)
+    assert corpus.admit(entry()).status == status
+    assert len(list(corpus.entries())) == (1 if status == "duplicate" else 2)
