@@ -2,8 +2,9 @@
 
 import collections
 
-from tridiff.fuzz.corpus.cause import of_any_form, undetailed
+from tridiff.fuzz.corpus.cause import undetailed
 from tridiff.fuzz.records import Case, Outcome, Signature
+from tridiff.fuzz.registry import find
 
 MOST = 4
 """Cases that are kept for one finding: what hardly differs from it may fail in many ways."""
@@ -41,5 +42,5 @@ class Glimpses:
         return self._cases.popleft() if self._cases else None
 
     def _thing(self, signature: Signature) -> str:
-        named = signature if self._by_form else of_any_form(signature)
-        return undetailed(named.about) if named is not None else ""
+        is_form = not self._by_form and find(signature.target).judge.label_is_form
+        return "" if is_form else undetailed(signature.about)

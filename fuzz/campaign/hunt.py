@@ -356,7 +356,7 @@ class Hunt:
             return False
         assert outcome.signature is not None
         self._hunted = Hunted(signature=outcome.signature, rank=simplicity(case, self._target), case=case,
-                               outcome=outcome, since=time.monotonic(), failing={case.digest: True})
+                              outcome=outcome, since=time.monotonic(), failing={case.digest: True})
         self.sightings.append(Sighting(seconds=round(self._budget.hunting(), 3), cases=self._recorder.executed,
                                        case=case))
         self._begin(outcome.signature, case, outcome)

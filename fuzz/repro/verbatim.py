@@ -8,7 +8,7 @@ from dataclasses import dataclass, replace
 from typing import Any, Literal
 
 from tridiff.fuzz.errors import TridiffError
-from tridiff.fuzz.repro.simplify import about_result
+from tridiff.fuzz.repro.simplify import DropAssertions, about_result, loaded
 
 
 @dataclass(frozen=True)
@@ -33,7 +33,7 @@ class Verbatim:
         tree = ast.parse(self.source)
         left_out: list[ast.stmt] = [one for one in ast.walk(tree) if isinstance(one, ast.Expr) and (
             kind := about_result(one)) and kind not in asserted]
-        reached = _reached(tree, self.kernel, {id(call) for one in left_out for call in ast.walk(one)})
+        reached = _reached(DropAssertions(asserted).visit(tree), self.kernel)
         left_out += [one for one in tree.body if (names := _bound(one)) and not reached.intersection(names)]
         gone = {line for one in left_out for line in range(_first_line(one), (one.end_lineno or one.lineno) + 1)}
         kept = [line for number, line in enumerate(self.source.splitlines(), 1) if number not in gone]
@@ -57,10 +57,9 @@ def _bound(statement: ast.stmt) -> list[str]:
     return [one.id for one in targets if isinstance(one, ast.Name)]
 
 
-def _reached(tree: ast.Module, kernel: str, without: Collection[int]) -> set[str]:
-    """Names that a kernel uses, by way of what it calls too. without: ids of nodes that do not count."""
-    uses = {name: {one.id for one in ast.walk(statement) if isinstance(one, ast.Name) and id(one) not in without}
-            for statement in tree.body for name in _bound(statement)}
+def _reached(tree: ast.Module, kernel: str) -> set[str]:
+    """Names that a kernel uses, by way of what it calls too."""
+    uses = {name: loaded(statement) for statement in tree.body for name in _bound(statement)}
     found, waiting = set[str](), [kernel]
     while waiting:
         if (name := waiting.pop()) not in found:

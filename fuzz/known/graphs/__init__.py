@@ -49,10 +49,7 @@ def _issues(form: Form, name: str, *entries: str, title: str, stage: Stage, trut
 
 def _without_known_sizes(case: Case) -> Case | None:
     """The same program, whose kernels are told its sizes when they are launched."""
-    graph = case.program
-    assert isinstance(graph, Graph)
-    told = tuple(replace(one, static=False) for one in graph.schedules)
-    return _legal(replace(case, program=replace(graph, schedules=told)))
+    return options.scheduled(case, lambda one: replace(one, static=False))
 
 
 def _without_fp8(case: Case) -> Case | None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from math import prod
 
 from msgspec.structs import replace
@@ -33,6 +34,13 @@ def _under(case: Case, **changes: object) -> Case:
         return replace(options, **changes)
 
     return replace(case, options=changed(case.options), variants=tuple(map(changed, case.variants)))
+
+
+def scheduled(case: Case, change: Callable[[Schedule], Schedule]) -> Case | None:
+    """The case with every schedule changed; None if that is not legal."""
+    graph = _graph(case)
+    made = replace(case, program=replace(graph, schedules=tuple(map(change, graph.schedules))))
+    return made if valid(made) else None
 
 
 def _rebuilt(case: Case, graph: Graph) -> Case | None:
@@ -123,9 +131,7 @@ def chooses_bf16(case: Case) -> bool:
 
 def with_chosen_fp32(case: Case) -> Case | None:
     """The case that computes halves in fp32."""
-    graph = _graph(case)
-    made = replace(case, program=replace(graph, schedules=tuple(replace(one, upcast=True) for one in graph.schedules)))
-    return made if valid(made) else None
+    return scheduled(case, lambda one: replace(one, upcast=True))
 
 
 def sums_to_a_number(case: Case) -> bool:
@@ -139,10 +145,7 @@ def sums_to_a_number(case: Case) -> bool:
 
 def with_a_row_left(case: Case) -> Case | None:
     """The case whose programs have an axis for their row."""
-    graph = _graph(case)
-    rows = tuple(replace(one, no_x_dim=False) for one in graph.schedules)
-    made = replace(case, program=replace(graph, schedules=rows))
-    return made if valid(made) else None
+    return scheduled(case, lambda one: replace(one, no_x_dim=False))
 
 
 def writes_rows_in_pairs(case: Case) -> bool:
@@ -157,26 +160,17 @@ def _in_pairs(schedule: Schedule) -> bool:
 
 def with_wide_indices(case: Case) -> Case | None:
     """The case with indices of 64 bits in those programs."""
-    graph = _graph(case)
-    wide = tuple(replace(one, index_dtype="i64") if _in_pairs(one) else one for one in graph.schedules)
-    made = replace(case, program=replace(graph, schedules=wide))
-    return made if valid(made) else None
+    return scheduled(case, lambda one: replace(one, index_dtype="i64") if _in_pairs(one) else one)
 
 
 def scans_blocks(case: Case) -> bool:
     """Whether what a block pointer loads may be scanned. A block without an axis of its own takes the layout in which
     the load holds it; along the other axis such a layout may hold a thread's elements apart."""
     graph = _graph(case)
-    return any(isinstance(node, Scan) for node in graph.nodes) and any(map(_by_blocks, graph.schedules))
-
-
-def _by_blocks(schedule: Schedule) -> bool:
-    return schedule.access == "block_pointers"
+    return any(isinstance(node, Scan) for node in graph.nodes) and any(
+        one.access == "block_pointers" for one in graph.schedules)
 
 
 def with_pointers(case: Case) -> Case | None:
     """The case with a pointer for every element."""
-    graph = _graph(case)
-    single = tuple(replace(one, access="pointers") if _by_blocks(one) else one for one in graph.schedules)
-    made = replace(case, program=replace(graph, schedules=single))
-    return made if valid(made) else None
+    return scheduled(case, lambda one: replace(one, access="pointers") if one.access == "block_pointers" else one)
