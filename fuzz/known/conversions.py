@@ -15,10 +15,11 @@ def _pairs_of_bytes(call: Call) -> bool:
 
 
 ISSUES = (
-    KnownIssue(  # in calls no GPU has shown it yet: proved by an entry of programs of statements
-        name="stored-half-of-a-double-is-converted", stage="ptxas", truth="defect", kinds=("value",), entries=(),
+    KnownIssue(
+        name="stored-half-of-a-double-is-converted", stage="ptxas", truth="defect", kinds=("value",),
         title="the low bits of a computed float, stored by themselves, are those of the float as an integer",
-        where=(("language.conversions", "own"),), match=of("tl.cast.low"),
+        where=(("language.conversions", "own"), ("language.gluon", "own")), match=of("tl.cast.low", "gl.cast.low"),
+        entries=("language.gluon/value-728da1c60b",),
         explains="tridiff.fuzz.known.predictions.conversions:low_bits_of_its_integer"),
     KnownIssue(
         name="pairs-of-bytes-not-cut", stage="ttgir", truth="defect", where=(("language.*", "own"),),
