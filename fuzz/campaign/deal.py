@@ -77,7 +77,8 @@ class Deal:
     def __init__(self, plan: Plan, state: Path, waiting: Iterable[ShardSpec],
                  results: Collection[ShardResult] = ()) -> None:
         self._plan, self._state = plan, state
-        self._yields, self._lacking = of_results(results), Lacking(plan, results)
+        self._yields, self._lacking = of_results(one for one in results if not one.spec.issue), Lacking(
+            plan, results)
         self._waiting = collections.deque(waiting)
         self._among: list[Combination] = sorted({combination(spec) for spec in plan.shards})
         self._homes = Homes(plan.options, plan.shards)
@@ -135,7 +136,7 @@ class Deal:
 
     def lacking(self, spec: ShardSpec) -> dict[str, int]:
         """Cells at which a shard is to aim, with how many cases each lacks."""
-        return self._lacking.of(combination(spec))
+        return {} if spec.issue else self._lacking.of(combination(spec))
 
     def close(self) -> None:
         """Nothing more is handed out, until `open`."""
@@ -150,7 +151,8 @@ class Deal:
         self._running.pop(result.spec.index, None)
         self._taken[self._for_reach(result.spec)] += result.seconds
         if not result.stopped:
-            self._yields.add(result)
+            if not result.spec.issue:  # what it passes over takes time and brings nothing
+                self._yields.add(result)
             self._lacking.add(result)
         if result.deferred:
             listed = replace(result.spec, index=self._next, first=result.deferred, max_cases=len(result.deferred),
@@ -269,7 +271,7 @@ class Deal:
     def _reached_all(self, spec: ShardSpec) -> bool:
         """Whether a shard's combination has cells that all were reached often enough, as long as others lack cases."""
         name = combination(spec)
-        return bool(self._planned(spec) and self._plan.options.by_yield and self._lacking.cells(name)
+        return bool(not spec.issue and self._planned(spec) and self._plan.options.by_yield and self._lacking.cells(name)
                     and not self._lacking.of(name) and self._lacking.among(self._among))
 
     def _made(self, chosen: Combination, *, scout: bool = False, only: tuple[str, ...] = (),

@@ -28,6 +28,7 @@ from tridiff.fuzz.corpus.cause import finding_of, finding_of_pair, findings_of, 
 from tridiff.fuzz.errors import TridiffError
 from tridiff.fuzz.known import Attribution, avoiding
 from tridiff.fuzz.known.attribute import cause
+from tridiff.fuzz.known.issues import all_issues
 from tridiff.fuzz.records import Case, CorpusEntry, Outcome, Signature, Verdict
 from tridiff.fuzz.records.outcome import PERHAPS_TRAPPED
 from tridiff.fuzz.shrink.explicit import minimise
@@ -35,7 +36,7 @@ from tridiff.fuzz.shrink.order import simplicity
 from tridiff.fuzz.strategies.choice import noted
 from tridiff.fuzz.strategies.independent import BACKEND
 from tridiff.fuzz.target import Limits, Target
-from tridiff.fuzz.target.subjects import fault_of
+from tridiff.fuzz.target.subjects import fault_of, without_fault
 from tridiff.fuzz.workers.pool import NoWorker, TimeUp
 
 ROUND = 300
@@ -80,6 +81,8 @@ class Hunt:
             self._fault = ""
         self._untouched = 0
         """Drawn cases that the planted fault leaves as they are."""
+        self._wanted = tuple(one for one in all_issues() if one.name == spec.issue)
+        """Of these the pattern is to be in whatever is drawn; in anything where there are none."""
         self._given_up = 0
         """Draws of this round that came to no case."""
         self._aimed = 0
@@ -122,7 +125,7 @@ class Hunt:
             self._one_round()
             self._recorder.round += 1
             self._follow_glimpses()
-            if self._drawn() == before and not self._time_up and not self._exhausted():
+            if self._drawn() == before and not (self._wanted or self._time_up or self._exhausted()):
                 raise TridiffError(f"{self._spec.target} draws no cases", fix="check its strategy")
 
     def _drawn(self) -> int:
@@ -346,6 +349,9 @@ class Hunt:
             raise RoundOver
         if self._fault and not self._target.faults.affects(case, self._fault):
             self._untouched += 1
+            return False
+        if self._wanted and not any(
+                one.concerns(case, without_fault(self._spec.subject)) for one in self._wanted):
             return False
         outcome = self._execute(case, "fuzz")
         if outcome is None or not self._is_new(case, outcome):

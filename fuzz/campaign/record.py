@@ -48,6 +48,8 @@ class ShardSpec(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields
     scout: bool = False
     """Whether a pair's candidate runs only cases of which the baseline has reached a changed function; listed ones that
     reach none are handed back."""
+    issue: str = ""
+    """The known issue (`fuzz.known`) whose pattern every drawn case is to have; any case where empty."""
     control: str = ""
     """The subject without the planted fault: a failing case counts only if this subject passes. "": no control."""
 

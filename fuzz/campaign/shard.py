@@ -110,7 +110,8 @@ class _Shard:
         self.store = ShardStore(shard_path(state, spec.index))
         self.target, self.pool = find(spec.target), pool_for(spec, state)
         self.environment = Environment(backend=spec.backend)
-        keep = PairLog(state, spec.index, self.pool).note if isinstance(self.pool, PairPool) else None
+        keep = PairLog(state, spec.index, self.pool, issue=spec.issue).note if isinstance(
+            self.pool, PairPool) else None
         self.first_replacement = len(self.pool.replacement_seconds)
         self.recorder = Recorder(spec, target=self.target, pool=self.pool, store=self.store, observe=observe,
                                  keep=keep)

@@ -1,5 +1,6 @@
 """A gate's summary on the terminal."""
 
+import collections
 from pathlib import Path
 
 from rich.table import Table
@@ -57,6 +58,10 @@ def render_gate(summary: GateSummary, folder: Path) -> None:
     if before and after:
         out.print(f"compile time: {before:.1f} s before, {after:.1f} s now, over the same cases")
     out.print(f"public names: {sorts['lost']} lost, {sorts['changed']} changed, {sorts['gained']} gained")
+    if summary.issues:
+        found = collections.Counter(one.fails_in for one in summary.issues.values())
+        out.print(f"known issues drawn anew: {found['baseline']} fail in the baseline alone, {found['candidate']} in "
+                  f"the candidate alone, {found['both']} in both, {found['neither']} in neither")
     out.print(f"{summary.pairs:,} cases on both builds in {summary.seconds:.0f} s, {summary.identical_code:,} with the "
               f"same code, {summary.not_checked:,} not checked; record in {folder}")
     out.print(coloured((headline(summary), f"bold {_COLOURS[summary.verdict]}")))

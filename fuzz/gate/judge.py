@@ -81,7 +81,8 @@ def judged(summary: Summary, entries: Iterable[CorpusEntry], *, state: Path, pol
         seconds=round(seconds, 2), why=(*blocks, *guarded), findings=tuple(findings),
         proposed=alike, guards=guards(tuple(findings), triton=candidate.triton),
         flaky=(*flaky, *tally.flaky), api=api, targets=_timed(tally.targets(), summary), numeric=tally.numeric,
-        resources=tally.resources(), code=tally.code(), compile_seconds=tally.compiling, launch_seconds=tally.launching,
+        resources=tally.resources(), code=tally.code(), issues=tally.issues(),
+        compile_seconds=tally.compiling, launch_seconds=tally.launching,
         run_times=tuple(sorted(tally.run_times, key=lambda one: -one.time.quotient)),
         not_launched=tally.not_launched, control=tally.control,
         cells={sort: tuple(names[:MOST_CELLS]) for sort, names in cells.items()},
@@ -143,7 +144,7 @@ def _swept(sweeps: SweepComparison | None) -> Iterable[tuple[str, str]]:
 
 def _blind(state: Path, shards: tuple[ShardSpec, ...]) -> dict[str, tuple[str, ...]]:
     """Where the drawn cases fail alike. Cases of the corpus and their neighbours are meant to."""
-    return Tally(lines(state, without={spec.index for spec in shards if spec.first})).blind()
+    return Tally(lines(state, without={spec.index for spec in shards if spec.first or spec.issue})).blind()
 
 
 def _one_build(summary: Summary, baseline: Side, candidate: Side) -> bool:

@@ -58,6 +58,7 @@ def markdown(summary: GateSummary) -> str:
         parts += ["## Resources", "", "| what | more | less | largest growth |", "|---|---|---|---|",
                   *(f"| {name} | {one.more} | {one.less} | {one.largest:g} |"
                     for name, one in summary.resources.items()), ""]
+    parts += _issues(summary)
     parts += _reach(summary.reach)
     parts += _code(summary.code)
     parts += _sweeps(summary)
@@ -79,6 +80,17 @@ def markdown(summary: GateSummary) -> str:
                                    *(f"corpus entry {name} did not run" for name in summary.entries_left_out),
                                    *summary.errors))
     return "\n".join(parts)
+
+
+def _issues(summary: GateSummary) -> list[str]:
+    shown = summary.failing_issues
+    if not summary.issues:
+        return []
+    return ["## Known issues, drawn anew", "",
+            f"Of {len(summary.issues)} whose pattern was drawn {len(shown)} fail; by cases:", "",
+            "| issue | drawn | repaired | came back | fail in both |", "|---|---|---|---|---|",
+            *(f"| {name} | {one.cases} | {one.repaired} | {one.back} | {one.failing} |" for name, one in shown.items()),
+            ""]
 
 
 def _code(found: CodeDifference) -> list[str]:

@@ -12,6 +12,7 @@ from tridiff.fuzz.campaign.plan import plan_shards
 from tridiff.fuzz.campaign.record import CampaignOptions, ShardSpec
 from tridiff.fuzz.campaign.yields import Combination, combination
 from tridiff.fuzz.gate.aim import aimed
+from tridiff.fuzz.gate.issues import of_issues
 from tridiff.fuzz.records import Case, CorpusEntry, Verdict
 from tridiff.fuzz.registry import find
 
@@ -36,7 +37,8 @@ ONCE = 0.4
 
 def gate_shards(options: CampaignOptions, entries: Iterable[CorpusEntry]) -> tuple[ShardSpec, ...]:
     """First the corpus, entry by entry, what takes seconds last, as far as OF_TIME goes; then every combination once;
-    then what is left of the corpus, the neighbours of its cases, and what a campaign does. Cases that are to be run
+    then what is left of the corpus, the neighbours of its cases, cases with the pattern of each known issue, and what a
+    campaign does. Cases that are to be run
     once each come before the combinations where only files of the front end differ, and behind them else. Where few
     functions differ, what reaches them is looked for in all of these first (`ShardSpec.scout`), and what does not comes
     last. A gate with a number of cases has neither these nor neighbours, and gives the corpus half of the number at
@@ -69,7 +71,8 @@ def gate_shards(options: CampaignOptions, entries: Iterable[CorpusEntry]) -> tup
                                 seconds=ONCE * options.seconds * options.workers)
         return _numbered((*early_on, *first, *later, *_listed(near, like, None), *drawn[floor:]))
     seen = (*once, *first) if options.alike.behind_source else (*first, *once)
-    return _numbered((*listed[:early], *seen, *listed[early:], *_listed(near, like, None), *drawn[floor:]))
+    return _numbered((*listed[:early], *seen, *listed[early:], *_listed(near, like, None), *of_issues(options, like),
+                      *drawn[floor:]))
 
 
 def _once(options: CampaignOptions, drawn: Iterable[ShardSpec], like: dict[Combination, ShardSpec],

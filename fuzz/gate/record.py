@@ -104,6 +104,22 @@ class Reach(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=Tru
         return not self.pairs and not self.imported
 
 
+class IssuePairs(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
+    """Pairs of cases drawn for the pattern of a known issue, in any of its targets. Of these: repaired: fail in the
+    baseline alone; back: in the candidate alone; failing: in both. They may fail by something else as well."""
+
+    cases: int = 0
+    repaired: int = 0
+    back: int = 0
+    failing: int = 0
+
+    @property
+    def fails_in(self) -> Literal["both", "candidate", "baseline", "neither"]:
+        """Where any of them failed."""
+        return "both" if self.failing or (self.repaired and self.back) else "candidate" if self.back else (
+            "baseline" if self.repaired else "neither")
+
+
 class TargetPairs(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
     """Pairs of one target on one backend, by relation, and those whose code differs."""
 
@@ -179,6 +195,8 @@ class GateSummary(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fiel
     """By target and output."""
     resources: dict[str, Resource] = {}
     code: CodeDifference = CodeDifference()
+    issues: dict[str, IssuePairs] = {}
+    """By known issue (`fuzz.known`), where its pattern was drawn for its own sake."""
     compile_seconds: tuple[float, float] = (0.0, 0.0)
     """Compiling, of the baseline and of the candidate, over the same cases, where neither side fails."""
     launch_seconds: tuple[float, float] = (0.0, 0.0)
@@ -209,6 +227,11 @@ class GateSummary(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fiel
     interrupted: bool = False
     seed: int = 0
     schema: int = SCHEMA
+
+    @property
+    def failing_issues(self) -> dict[str, IssuePairs]:
+        """Those of the known issues drawn anew that fail in either build."""
+        return {name: one for name, one in self.issues.items() if one.fails_in != "neither"}
 
     @property
     def exit_status(self) -> int:

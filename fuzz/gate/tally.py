@@ -4,7 +4,7 @@ import collections
 from collections.abc import Iterable
 
 from tridiff.fuzz.backends import kind
-from tridiff.fuzz.gate.record import CodeDifference, KernelTime, Resource, TargetPairs
+from tridiff.fuzz.gate.record import CodeDifference, IssuePairs, KernelTime, Resource, TargetPairs
 from tridiff.fuzz.pair.log import PairLine
 from tridiff.fuzz.reasons import reason_class
 from tridiff.fuzz.records.pair import Numeric, Relation
@@ -39,6 +39,7 @@ class Tally:
         self._compared: collections.Counter[tuple[str, str]] = collections.Counter()
         self._resources: dict[str, list[float]] = {}
         self.run_times: list[KernelTime] = []
+        self._issues: dict[str, collections.Counter[Relation]] = {}
         self.reached: collections.Counter[int] = collections.Counter()
         """Pairs whose baseline ran a changed function, by its number."""
         self.imported: set[int] = set()
@@ -64,6 +65,8 @@ class Tally:
         for output, numeric in line.numeric.items():
             name = f"{line.target} {output}"
             self.numeric[name] = self.numeric.get(name, Numeric()).plus(numeric)
+        if line.issue:
+            self._issues.setdefault(line.issue, collections.Counter())[line.relation] += 1
         self.ran.add((line.digest, kind(line.backend)))
         self.reached.update(line.reached)
         self.imported.update(line.imported)
@@ -105,6 +108,12 @@ class Tally:
         before, after = self._reached
         found = {"lost": sorted(before - after), "gained": sorted(after - before)}
         return {sort: cells for sort, cells in found.items() if cells}
+
+    def issues(self) -> dict[str, IssuePairs]:
+        """What became of the cases that were drawn for known issues."""
+        return {name: IssuePairs(
+            cases=found.total(), repaired=found[Relation.FIXED], back=found[Relation.REGRESSION],
+            failing=found[Relation.BOTH] + found[Relation.DIFFERENT]) for name, found in sorted(self._issues.items())}
 
     def code(self) -> CodeDifference:
         """Where the builds made other code of identical input."""

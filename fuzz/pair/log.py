@@ -43,6 +43,8 @@ class PairLine(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
     run_time: RunTime | None = None
     reached: tuple[int, ...] = ()
     imported: tuple[int, ...] = ()
+    issue: str = ""
+    """The known issue for whose pattern it was drawn (`ShardSpec.issue`)."""
 
 
 _LINE = msgspec.json.Decoder(PairLine)
@@ -51,10 +53,10 @@ _LINE = msgspec.json.Decoder(PairLine)
 class PairLog:
     """Keeps the pairs of a shard (`fuzz.campaign.recorder`)."""
 
-    def __init__(self, state: Path, shard: int, pool: PairPool) -> None:
+    def __init__(self, state: Path, shard: int, pool: PairPool, *, issue: str = "") -> None:
         self._path = state / f"pairs-{shard:05}.jsonl"
         self._findings = state / "pairs"
-        self._pool = pool
+        self._pool, self._issue = pool, issue
         self._cells: tuple[set[str], set[str]] = (set(), set())
         """What was reached on each build."""
 
@@ -71,7 +73,7 @@ class PairLog:
         if phase == "fuzz":
             with open(self._path, "ab") as file:
                 # The end of a line that was cut off is no beginning of this one.
-                file.write(b"\n" + msgspec.json.encode(_line(pair, number, self._fresh(pair))))
+                file.write(b"\n" + msgspec.json.encode(_line(pair, number, self._fresh(pair), self._issue)))
 
     def _fresh(self, pair: PairOutcome) -> tuple[tuple[str, ...], tuple[str, ...]]:
         """Cells reached for the first time, where both builds made a kernel of the case."""
@@ -85,7 +87,7 @@ class PairLog:
         return tuple(fresh[0]), tuple(fresh[1])
 
 
-def _line(pair: PairOutcome, number: int, cells: tuple[tuple[str, ...], tuple[str, ...]]) -> PairLine:
+def _line(pair: PairOutcome, number: int, cells: tuple[tuple[str, ...], tuple[str, ...]], issue: str) -> PairLine:
     resources: dict[str, tuple[int, int]] = {}
     code = False
     if pair.observed is not None:
@@ -101,7 +103,7 @@ def _line(pair: PairOutcome, number: int, cells: tuple[tuple[str, ...], tuple[st
         where=pair.where if pair.relation is Relation.BOTH else "", code_changed=pair.code_changed, compiled=code,
         flaky=pair.flaky,
         seconds=(round(pair.baseline.seconds.launch, 4), round(pair.candidate.seconds.launch, 4)), resources=resources,
-        numeric=pair.numeric, run_time=pair.run_time, reached=pair.reached, imported=pair.imported)
+        numeric=pair.numeric, run_time=pair.run_time, reached=pair.reached, imported=pair.imported, issue=issue)
 
 
 def lines(state: Path, *, without: Container[int] = ()) -> Iterator[PairLine]:

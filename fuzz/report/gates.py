@@ -166,6 +166,13 @@ def _tables(summary: GateSummary) -> Iterable[Table]:
         yield Table(title="Resources", columns=("what", "more", "less", "largest growth"), numeric=(1, 2, 3),
                     rows=tuple((name, f"{one.more:,}", f"{one.less:,}", f"{one.largest:g}")
                                for name, one in summary.resources.items()))
+    if summary.issues:
+        neither = len(summary.issues) - len(summary.failing_issues)
+        yield Table(title="Known issues, drawn anew", numeric=(1, 2, 3, 4),
+                    columns=("issue", "drawn", "repaired", "came back", "fail in both"),
+                    note=f"By cases; {neither} more were drawn and fail in neither build.",
+                    rows=tuple((name, f"{one.cases}", f"{one.repaired}", f"{one.back}", f"{one.failing}")
+                               for name, one in summary.failing_issues.items()))
     for sort, names in summary.cells.items():
         number = summary.cell_numbers.get(sort, len(names))
         yield Table(title=f"Coverage cells {sort}: {number:,}", columns=("cell",),

@@ -1,0 +1,43 @@
+"""Known issues, drawn anew: does the candidate still have them, and has one come back that the baseline has not?
+
+The case of an entry says whether that case is repaired. Other cases with the same pattern say whether the defect is.
+What torch.compile has wrong is no matter of Triton's build, and what is no defect is not to be repaired.
+"""
+
+from collections.abc import Iterator, Mapping
+from fnmatch import fnmatchcase
+
+from msgspec.structs import replace
+
+from tridiff.fuzz.campaign.record import CampaignOptions, ShardSpec
+from tridiff.fuzz.campaign.yields import Combination
+from tridiff.fuzz.known.issue import KnownIssue
+from tridiff.fuzz.known.issues import all_issues
+
+OF_ISSUES = 0.2
+"""Part of a gate's time that known issues may have together."""
+
+CASES = 12
+"""Cases with the pattern of an issue that are drawn from each of its targets, ..."""
+
+LONGEST, SHORTEST = 20.0, 2.0
+"""... in so many seconds at most. A gate that has less for each than the second draws none: its floor comes first."""
+
+
+def of_issues(options: CampaignOptions, like: Mapping[Combination, ShardSpec]) -> Iterator[ShardSpec]:
+    """A shard for each known issue in each target of its entries, on the backends on which it shows; of an issue of no
+    backend in particular, on the gate's first. like: by combination a shard whose settings these share."""
+    found = {(issue.name, name): replace(like[name], issue=issue.name)
+             for issue in all_issues() if issue.truth == "defect" and issue.stage != "inductor"
+             for name in _where(issue, options.backends) if name in like}
+    each = min(LONGEST, OF_ISSUES * options.seconds * options.workers / max(len(found), 1))
+    if each >= SHORTEST:
+        yield from (replace(spec, seconds=each, max_cases=CASES) for _, spec in sorted(found.items()))
+
+
+def _where(issue: KnownIssue, backends: tuple[str, ...]) -> Iterator[Combination]:
+    for target in dict.fromkeys(entry.partition("/")[0] for entry in issue.entries):
+        for glob, subject in issue.where:
+            if fnmatchcase(target, glob):
+                yield from ((target, subject, name.partition(":")[0])
+                            for name in (backends if issue.backends else backends[:1]) if issue.shows_on(name))
