@@ -7,13 +7,18 @@ The gate is given an empty folder for a corpus, so that nothing is known to it. 
 the build that fails, and told by the known issues: a cause counts as found if one of them belongs to it. Causes that
 count are those of entries of which one release is recorded as failing and the other one as right on the backend. Runs
 under the build that fails: the baseline, with --reversed the candidate. Each difference is told on standard error as
-soon as its cause is known.
+soon as its cause is known. A finding is one case of many that differ alike, as far as their signature tells: with
+--state, the folder where the gate kept its files, other cases with the pattern of a cause that is not found yet are run
+as well.
 """
 
 import argparse
 import sys
-from collections.abc import Callable, Iterable, Mapping
+from collections import Counter
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping
 from pathlib import Path
+
+import msgspec
 
 from tridiff.fuzz.backends import kind
 from tridiff.fuzz.corpus.installed import DEFAULT, corpus_to_read
@@ -21,14 +26,20 @@ from tridiff.fuzz.corpus.store import Corpus
 from tridiff.fuzz.errors import TridiffError
 from tridiff.fuzz.gate.record import GateFinding, GateSummary
 from tridiff.fuzz.known import Attribution
+from tridiff.fuzz.known.issues import issues_of
 from tridiff.fuzz.language.row import installed
-from tridiff.fuzz.records import Case, CorpusEntry, Verdict
-from tridiff.fuzz.records.pair import Relation
+from tridiff.fuzz.records import Case, CorpusEntry, Outcome, Signature, Verdict
+from tridiff.fuzz.records.pair import PairOutcome, Relation
 from tridiff.fuzz.report.record import read_gate
 from tridiff.fuzz.workers.pool import Pool, PoolOptions
 
 Asked = Callable[[GateFinding], Iterable[str]]
 """The causes to which a difference belongs."""
+Ask = Callable[[Case, str], Iterable[str]]
+"""Those to which the failure of a case on a subject belongs."""
+
+TRIES = 8
+"""Cases that are run for one cause."""
 
 
 def causes(entries: Iterable[CorpusEntry], *, failing: str, right: str, backend: str) -> dict[str, list[str]]:
@@ -52,6 +63,30 @@ def found_again(gate: GateSummary, *, relation: Relation, backend: str, asked: A
     return found
 
 
+def drawn(state: Path, *, relation: Relation, backend: str) -> Iterator[tuple[Case, Signature]]:
+    """Cases of all pairs of a relation that a gate kept, with what the failing side said."""
+    for path in sorted((state / "pairs").glob("*.json")):
+        pair = msgspec.json.decode(path.read_bytes(), type=PairOutcome)
+        side = pair.baseline if relation is Relation.FIXED else pair.candidate
+        if pair.relation is relation and kind(side.backend) == backend and side.signature is not None:
+            yield pair.case, side.signature
+
+
+def among(cases: Iterable[tuple[Case, Signature]], *, lacking: Collection[str], asked: Ask) -> dict[str, list[str]]:
+    """Causes of those that lack a case, with the digest of one that belongs to each: of cases with its pattern that
+    fail as it does, the first few are asked."""
+    found: dict[str, list[str]] = {}
+    tries: Counter[str] = Counter()
+    for case, signature in cases:
+        hoped = {one.name for one in issues_of(case, signature.subject) if one.name in lacking and (
+            one.name not in found and tries[one.name] < TRIES and one.shows_as(signature))}
+        if hoped:
+            tries.update(hoped)
+            for name in set(asked(case, signature.subject)) & (set(lacking) - found.keys()):
+                found[name] = [case.digest]
+    return found
+
+
 def table(known: Mapping[str, list[str]], found: Mapping[str, list[str]]) -> str:
     """What was found and what was not, in Markdown."""
     again = [name for name in sorted(known) if name in found]
@@ -62,16 +97,19 @@ def table(known: Mapping[str, list[str]], found: Mapping[str, list[str]]) -> str
                       "|---|---|---|", *rows, ""])
 
 
+def _attributed(pools: dict[str, Pool], case: Case, subject: str, backend: str) -> tuple[str, ...]:
+    pool = pools.setdefault(backend, Pool(PoolOptions(backend=backend)))
+
+    def run(one: Case, other: str = "") -> Outcome:
+        return pool.execute(one, other or subject, backend=backend)
+
+    return Attribution(run).issues(case, run(case))
+
+
 def _attributing(pools: dict[str, Pool]) -> Asked:
     def asked(one: GateFinding) -> Iterable[str]:
         entry = one.entry
-        backend = entry.found_in.backend
-        pool = pools.setdefault(backend, Pool(PoolOptions(backend=backend)))
-
-        def run(case: Case) -> object:
-            return pool.execute(case, entry.signature.subject, backend=backend)
-
-        names = Attribution(run).issues(entry.case, run(entry.case))  # type: ignore[arg-type]
+        names = _attributed(pools, entry.case, entry.signature.subject, entry.found_in.backend)
         print(f"{entry.id}: {', '.join(names) or 'no known cause'}", file=sys.stderr, flush=True)
         return names
 
@@ -83,6 +121,7 @@ def main() -> None:
     words.add_argument("record", type=Path)
     words.add_argument("--corpus", type=Path, default=DEFAULT)
     words.add_argument("--backend", default="cuda")
+    words.add_argument("--state", type=Path, help="folder of the gate's files, CAMPAIGNS/ID")
     words.add_argument("--reversed", action="store_true", help="what the candidate broke")
     given = words.parse_args()
     try:
@@ -96,13 +135,17 @@ def main() -> None:
     if (here := installed()) != failing:
         sys.exit(f"this is Triton {here}, the differences show with {failing}; put that one first in PYTHONPATH")
     pools: dict[str, Pool] = {}
+    entries = [entry for entry in corpus.entries() if isinstance(entry, CorpusEntry)]
+    known = causes(entries, failing=failing, right=right, backend=given.backend)
     try:
         found = found_again(gate, relation=relation, backend=given.backend, asked=_attributing(pools))
+        if given.state is not None:
+            found |= among(drawn(given.state, relation=relation, backend=given.backend), lacking=known.keys() - found,
+                           asked=lambda case, subject: _attributed(pools, case, subject, given.backend))
     finally:
         for pool in pools.values():
             pool.close()
-    entries = [entry for entry in corpus.entries() if isinstance(entry, CorpusEntry)]
-    print(table(causes(entries, failing=failing, right=right, backend=given.backend), found))
+    print(table(known, found))
 
 
 if __name__ == "__main__":

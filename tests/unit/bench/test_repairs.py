@@ -4,10 +4,14 @@ from pathlib import Path
 
 from msgspec.structs import replace
 
+from tests.support.pairs import CASE, keep, outcome
 from tests.unit.corpus.entries import entry, expect
 from tests.unit.report import records
-from tridiff.fuzz.bench.repairs import causes, found_again, table
-from tridiff.fuzz.records import CorpusEntry, Verdict
+from tridiff.fuzz.bench.repairs import among, causes, drawn, found_again, table
+from tridiff.fuzz.corpus.installed import DEFAULT, corpus_to_read
+from tridiff.fuzz.corpus.store import Corpus
+from tridiff.fuzz.pair.relate import relate
+from tridiff.fuzz.records import Case, CorpusEntry, Verdict
 from tridiff.fuzz.records.pair import Relation
 from tridiff.fuzz.report.record import read_gate
 
@@ -36,3 +40,24 @@ def test_what_a_gate_drew_is_held_against_them(tmp_path: Path) -> None:
     assert found == {"repaired": [one.entry.id for one in fixed]}
     said = table({"repaired": ["t/a"], "missed": ["t/b"]}, found)
     assert said.startswith("1 of 2 causes found again (50%).") and "| missed | t/b | not found |" in said
+
+
+def test_other_cases_with_the_pattern_of_a_cause_are_asked_until_one_belongs_to_it(tmp_path: Path) -> None:
+    proved = Corpus(corpus_to_read(DEFAULT)).find("zero-sign-c65330b634")
+    name, case = proved.cause, proved.case
+    cases = [replace(case, sizes=dict(case.sizes) | {"n": number}) for number in (1, 2, 3)]
+    pairs = [relate(one, outcome(Verdict.DISAGREE, kind="zero_sign", case=one), outcome(Verdict.AGREE, case=one),
+                    (None, None), lambda chunks: (None, None)) for one in cases]
+    keep(tmp_path, *pairs, relate(CASE, outcome(Verdict.DISAGREE), outcome(Verdict.AGREE), (None, None),
+                                  lambda chunks: (None, None)))
+    kept = list(drawn(tmp_path, relation=Relation.FIXED, backend="interpreter"))
+    assert len(kept) == 4 and not list(drawn(tmp_path, relation=Relation.FIXED, backend="cuda"))
+    asked: list[str] = []
+
+    def ask(one: Case, subject: str) -> tuple[str, ...]:
+        asked.append(one.digest)
+        return (name,) if len(asked) == 2 else ()
+
+    found = among(kept, lacking={name, "another"}, asked=ask)
+    # The addition has no known pattern; the third case is not run, as the second one belongs.
+    assert found == {name: [asked[1]]} and len(asked) == 2 and CASE.digest not in asked
