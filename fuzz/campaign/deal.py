@@ -1,7 +1,8 @@
 """Which shard a worker gets next: those of the plan, and between them shards for whatever brings most.
 
 Of a campaign's worker time, `plan.FLOOR` goes to the shards of its plan, the same for every combination of target,
-subject and backend, each of which comes up before anything else does. The rest is dealt by yield (`yields`). What is
+subject and backend, each of which comes up before anything else does; what a gate draws for known issues comes without
+regard to that part, which has its own. The rest is dealt by yield (`yields`). What is
 dealt is written before it runs, so that a campaign that is resumed goes on with it. The same seed and the same results,
 in the order in which they came in, deal the same shards to the same processes; how many cases fit into a second is the
 machine's matter. Programs for torch.compile go to few of the processes (`homes`).
@@ -249,7 +250,7 @@ class Deal:
             return self._made(reaching, scout=True, only=things if few else ())
         if planned is not None and (
                 not self._plan.options.by_yield or planned.index in self._first or not self._planned(planned)
-                or self._planned_seconds <= FLOOR * self._seconds):
+                or planned.issue or self._planned_seconds <= FLOOR * self._seconds):
             return self._taken_out(planned)
         if (short := self._short()) is not None:
             return self._made(short, part=OF_LENGTH)

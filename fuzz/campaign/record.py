@@ -49,7 +49,7 @@ class ShardSpec(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields
     """Whether a pair's candidate runs only cases of which the baseline has reached a changed function; listed ones that
     reach none are handed back."""
     issue: str = ""
-    """The known issue (`fuzz.known`) whose pattern every drawn case is to have; any case where empty."""
+    """The known issue (`fuzz.known`) whose pattern is to be in every case, of which few are enough; "" for any case."""
     control: str = ""
     """The subject without the planted fault: a failing case counts only if this subject passes. "": no control."""
 

@@ -17,11 +17,9 @@ from tridiff.fuzz.known.issues import all_issues
 OF_ISSUES = 0.2
 """Part of a gate's time that known issues may have together."""
 
-CASES = 12
-"""Cases with the pattern of an issue that are drawn from each of its targets, ..."""
-
 LONGEST, SHORTEST = 20.0, 2.0
-"""... in so many seconds at most. A gate that has less for each than the second draws none: its floor comes first."""
+"""Most seconds for an issue in one of its targets. A gate that has less for each than the second draws none: its floor
+comes first."""
 
 
 def of_issues(options: CampaignOptions, like: Mapping[Combination, ShardSpec]) -> Iterator[ShardSpec]:
@@ -32,7 +30,7 @@ def of_issues(options: CampaignOptions, like: Mapping[Combination, ShardSpec]) -
              for name in _where(issue, options.backends) if name in like}
     each = min(LONGEST, OF_ISSUES * options.seconds * options.workers / max(len(found), 1))
     if each >= SHORTEST:
-        yield from (replace(spec, seconds=each, max_cases=CASES) for _, spec in sorted(found.items()))
+        yield from (replace(spec, seconds=each) for _, spec in sorted(found.items()))
 
 
 def _where(issue: KnownIssue, backends: tuple[str, ...]) -> Iterator[Combination]:
