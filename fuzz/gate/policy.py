@@ -51,7 +51,8 @@ class RunTimePolicy(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fi
 
 
 class CodePolicy(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
-    """Other code for one input. same_release: where both builds say the same version; other_release: else."""
+    """Other code for one input. same_release: where both builds say the same version, which also holds for what one of
+    them refuses or does otherwise, and for public names; other_release: else."""
 
     same_release: Action = "block"
     other_release: Action = "report"
@@ -71,12 +72,17 @@ class Policy(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=Tr
     sweeps: dict[str, Action] = {}
     accept: tuple[Accepted, ...] = ()
 
-    def action(self, relation: Relation, *, verdict: str, kind: str = "") -> Action:
+    def action(self, relation: Relation, *, verdict: str, kind: str = "", same_release: bool = False) -> Action:
         """What a finding means. verdict: of the candidate ("compile_error", "disagree", ...); kind: of the pair."""
-        for name in (kind, verdict):
+        found: Action = self.relations.get(relation.value, "report")
+        for name in (verdict, kind):
             if relation is Relation.REGRESSION and name in self.regressions:
-                return self.regressions[name]
-        return self.relations.get(relation.value, "report")
+                found = self.regressions[name]
+        return self.of_one_release(found) if same_release else found
+
+    def of_one_release(self, action: Action) -> Action:
+        """What a difference means that needs a guard between releases, where both builds carry one version number."""
+        return self.code.same_release if action == "guard" else action
 
     def accepted(self, target: str, key: str) -> str:
         """Why a finding is wanted; "" if it is not said to be."""

@@ -240,6 +240,16 @@ def test_other_code_of_one_release_blocks_and_says_where(tmp_path: Path) -> None
     assert "2 of 3 cases (ttgir 2, ptx 2)" in markdown(found)
 
 
+def test_what_one_of_two_builds_of_a_release_refuses_or_names_otherwise_blocks(tmp_path: Path) -> None:
+    case = addition(rows=3)
+    keep(tmp_path, related(case, Verdict.AGREE, Verdict.COMPILE_ERROR, "compile:sm_90"))
+    kept, changed = entry(case, "compile:sm_90"), ApiChange(name="tl.sum", before="(x)", after="()")
+    for versions, refused, named in ((SAME_RELEASE, "do not upgrade", "do not upgrade"),
+                                     (("3.6.0", "3.9.0"), "upgrade with guards", "upgrade with guards")):
+        assert verdict(tmp_path, line(), findings=(kept,), versions=versions).verdict == refused
+        assert verdict(tmp_path, line(), api=(changed,), versions=versions).verdict == named
+
+
 def test_other_code_of_another_release_is_what_one_waits_for(tmp_path: Path) -> None:
     apart = line(code_changed=("ptx",), compiled=True)
     found = verdict(tmp_path, apart)
