@@ -75,6 +75,13 @@ def made(*calls):
         except Exception:
             pass
 
+def derived(*bases, **defaults):
+    return tl.core._aggregate(type("Derived", bases, {"__module__": "builtins", "__annotations__": {
+        name: tl.constexpr for name in defaults}, **{name: value for name, value in defaults.items() if value}}))
+
+AGGREGATES = [Fields, Loose, Tupled, *made(lambda: derived(three=0), lambda: derived(Fields, three=7), lambda: derived(
+    Fields, one=4), lambda: derived(derived(Fields, three=7), two=6), lambda: derived(Fields), lambda: derived(
+    derived(three=7), derived(four=0)))]
 pairs = tl.tuple_type([tl.int64, tl.int64])
 TYPES = [tl.void, tl.int1, tl.int32, tl.float8e5, tl.pointer_type(tl.int8), tl.pointer_type(tl.int8, 3, True), pairs,
          tl.block_type(tl.int32, [16]), tl.block_type(tl.int32, [16, 1]), tl.block_type(tl.int64, [16]),
@@ -241,6 +248,9 @@ EXPRESSIONS: dict[str, str] = {
     "parts of tuples":
         "[tl.tuple([1, 2, 3])[1:], tl.tuple([1, 2])[0], len(tl.tuple([1])), tl.tuple([1, "
         "2]) * tl.constexpr(2)]",
+    "every slice of a tuple":
+        "[refused(lambda: tl.tuple([1, 2, 3, 4, 5])[slice(first, last, step)]) for first in (None, 1, -2, 7) for last "
+        "in (None, 3, -1) for step in (None, 2, -1, 0)]",
     "shapes":
         "[tl.core._unwrap_shape([tl.constexpr(4), 8]), tl.core._unwrap_iterable([(1, 2)]), "
         "tl.core._wrap_axis(-1, 3)]",
@@ -277,6 +287,14 @@ EXPRESSIONS: dict[str, str] = {
     "a default that is called":
         "tl.core._aggregate(type('Odd', (), {'__annotations__': {'one': tl.constexpr}, '__module__': 'builtins', "
         "'one': len}))(3).one",
+    "every aggregate":
+        "[refused(lambda: [(name, getattr(value, name, 0)) for value in [one(*given, **more)] for name in ('one', "
+        "'two', 'three', 'four', 'both')]) for one in AGGREGATES for given in ((), (1,), (1, 2), (1, 2, 3), ((1, 2), "
+        "3, 4, 5)) for more in ({}, {'one': 8}, {'two': 8}, {'three': 8, 'two': 9}, {'none': 8})]",
+    "every aggregate replaced":
+        "[refused(lambda: [(name, getattr(value, name, 0)) for value in [tl.core.aggregate_replace(one(*given), **more"
+        ")] for name in ('one', 'two', 'three', 'four')]) for one in AGGREGATES for given in ((1,), (1, 2, 3)) "
+        "for more in ({}, {'one': 8}, {'three': 8, 'two': 9}, {'none': 8})]",
     "a field set": "setattr(Fields(1), 'one', tl.constexpr(3))",
     "a field that is none": "setattr(Fields(1), 'three', tl.constexpr(3))",
     "no bases":

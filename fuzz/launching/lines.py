@@ -34,13 +34,14 @@ _LANGUAGES = {"plain": (fragments_plain.HEAD, lines_plain.HELPERS + lines_furthe
 
 @cache
 def parts() -> dict[str, tuple[str, ...]]:
-    """Statements by part: "LANGUAGE: GROUP NUMBER". A line that is indented goes on with the one before it; one that
-    an earlier part has is left out."""
+    """Statements by part: "LANGUAGE: GROUP NUMBER". A line that is indented goes on with the one before it, one that
+    an earlier part has is left out, and ";;" ends a line of a kernel."""
     found: dict[str, tuple[str, ...]] = {}
     for language, (_, _, tables) in _LANGUAGES.items():
         known: set[str] = set()
         for group, text in ((group, text) for table in tables for group, text in table.items()):
-            lines = [line for line in text.strip().replace("\n    ", " ").splitlines() if line not in known]
+            lines = [line.replace(";;", "\n") for line in text.strip().replace("\n    ", " ").splitlines()
+                     if line not in known]
             known.update(lines)
             for start in range(0, len(lines), PART):
                 found[f"{language}: {group} {start // PART + 1}"] = tuple(lines[start:start + PART])
@@ -49,7 +50,7 @@ def parts() -> dict[str, tuple[str, ...]]:
 
 def statements(part: str) -> dict[str, str]:
     """The statements of a part, each by its number and beginning."""
-    return {f"line {number} {line[:_SHOWN]}": line for number, line in enumerate(parts()[part], 1)}
+    return {f"line {number} {line[:_SHOWN]}".replace("\n", " "): line for number, line in enumerate(parts()[part], 1)}
 
 
 @cache

@@ -8,6 +8,7 @@ for its name finds it.
 """
 
 import ast
+import itertools
 from collections.abc import Iterator
 from typing import Literal
 
@@ -329,6 +330,14 @@ _SCALED = ("r = tl.dot_scaled({0}, {1}, '{2}', {3}, None, 'e5m2')",
 _BYTES = "((tl.arange(0, {0})[:, None] * {2} + tl.arange(0, {1})[None] * {3}) & {4}).to(tl.uint8)"
 """Products of operands that are scaled by everything from the smallest number to none, and their bytes."""
 
+_BRANCHES = ("pass", "return", "n = 4", "n, x = 4, x + n", "r = x + 4", "if k > 3: return", "tl.store(x_ptr, n)")
+"""What one of two branches does, for every pair."""
+
+_SLICES = tuple(f"{first}:{last}:{step}" for first in ("", "1", "-3", "N - 6") for last in ("", "3")
+                for step in ("", "2", "-1", "N - 5"))
+
+"""Of a tuple."""
+
 _FLAGS = ("tl.constexpr(True)", "tl.constexpr(False)", "None")
 
 
@@ -356,6 +365,9 @@ def lines(language: Language) -> dict[str, str]:
         found["scaled"] = dict.fromkeys(
             text.format(_BYTES.format(64, 64, 7, 255, 63) + more, scale, form, _BYTES.format(64, 64, 3, 255, 63))
             for text in _SCALED for form, more in forms for scale in scales)
+        found["branches"] = dict.fromkeys(f"if n > 3:;;    {one};;else:;;    {other};;r = x + n" for one, other in
+                                          itertools.product(_BRANCHES, repeat=2))
+        found["slices"] = dict.fromkeys(f"[tl.store(x_ptr, one) for one in (n, 2, k, 5)[{one}]]" for one in _SLICES)
         found["conditions"] = dict.fromkeys(text.format(one) for one in _CONDITIONS for text in _ASKED)
     return {group: "\n".join(some) for group, some in found.items()}
 

@@ -32,6 +32,10 @@ CHANGES = ("nothing", "callee", "constant", "unused", "noinline", "body",
 SPOILT = ("file gone", "group cut off")
 """What may have become of a kernel on disk between them."""
 
+HIDDEN = ("nothing", "by name only", "by place only", "the rest", "a constant", "default", "default by name", "member",
+          "in an expression", "inside of a tuple", "later", "added", "argument", "helper", "attribute", "branch")
+"""Where a kernel has a name that its module has as well."""
+
 REFUSALS = ("nothing", "missing argument", "missing constant", "too many arguments", "unknown keyword", "given twice",
             "no grid", "an object", "more than 64 bits", "less than 64 bits", "three warps", "no warps", "a device",
             "a stream", "failed assertion", "text", "complex", "complex array", "shared memory", "a list of keywords",
@@ -62,7 +66,7 @@ UNUSUAL = ("nothing", "closure", "conflict", "by type", "constant memory", "more
            "own errors", "printed PTX", "log of ptxas", "not debugged", "inspected otherwise", "long name",
            "further options")
 """Launches and compilations as few users ask for them, one way each."""
-TUNED = ("by name", "other options", "warmed up", "failing", "pruned", "hooked", "alone")
+TUNED = ("by name", "other options", "warmed up", "failing", "pruned", "hooked", "alone", "ruled")
 """Kernels tuned, and tuners asked, as few are."""
 VALUES = ("small", "wide")
 """Contents of arrays: indexes, or signs, extremes and what is no number."""

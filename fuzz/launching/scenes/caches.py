@@ -6,6 +6,7 @@ from typing import Any
 
 import triton
 
+from tridiff.fuzz.launching.apart import tried
 from tridiff.fuzz.launching.bench import Bench, bench
 from tridiff.fuzz.launching.scene import Answers, Choices
 from tridiff.fuzz.launching.scenes.arguments import HEAD, kernel
@@ -143,6 +144,51 @@ def captured(choices: Choices, backend: str) -> Answers:
         finally:
             vars(module)[name] = kept
     return found
+
+
+_HIDING = """
+SAME = tl.constexpr(3)
+
+@triton.jit
+def inner(value, *, SAME=1):
+    return value + SAME
+
+@triton.jit
+def kernel(x{parameters}):
+    at = tl.arange(0, 16)
+    {body}
+"""
+_HIDDEN = {
+    "nothing": ("", "tl.store(x + at, at + SAME)"), "by name only": (", *, SAME=7", "tl.store(x + at, at + SAME)"),
+    "by place only": (", SAME=7, /", "tl.store(x + at, at + SAME)"),
+    "the rest": (", *SAME", "tl.store(x + at, at + len(SAME))"),
+    "a constant": (", *, SAME: tl.constexpr = 7", "tl.store(x + at, at + SAME)"),
+    "default": (", n=SAME", "tl.store(x + at, at + n)"), "default by name": (", *, n=SAME", "tl.store(x + at, at + n)"),
+    "member": ("", "tl.store(x + at, at + [SAME + 1 for SAME in (1, 2)][1])"),
+    "in an expression": ("", "tl.store(x + at, at + (SAME := 2) + SAME)"),
+    "inside of a tuple": ("", "a, (SAME, b) = 1, (2, 3); tl.store(x + at, at + SAME)"),
+    "later": ("", "tl.store(x + at, at + SAME); SAME = 2"), "added": ("", "SAME += 2; tl.store(x + at, at + SAME)"),
+    "argument": ("", "tl.store(x + at, inner(at, SAME=2))"), "helper": ("", "tl.store(x + at, inner(at))"),
+    "attribute": ("", "tl.store(x + at, at + x.SAME)"), "branch": ("", "if SAME == 3: tl.store(x + at, at)")}
+"""Parameters and a statement in which a name of the module is another thing, or the same, by words for it."""
+
+
+def hidden(choices: Choices, backend: str) -> Answers:
+    """A global value by the name of what may be a local one, changed between two launches, and for a kernel that was
+    not launched before: what a kernel reads, and what it is kept by."""
+    parameters, body = _HIDDEN[str(choices["way"])]
+    text = HEAD + _HIDING.format(parameters=parameters, body=body)
+    one, other = load(text, name="user", fresh=True), load(text, name="user", fresh=True)
+    vars(other)["SAME"] = triton.language.constexpr(4)
+    with bench() as there:
+        x = Arguments().make("tensor i32 0")
+        found = [tried(lambda: one.kernel[(1,)](x).asm["ptx"])]
+        vars(one)["SAME"] = triton.language.constexpr(4)
+        found += [tried(lambda made=made: made.kernel[(1,)](x).asm["ptx"]) for made in (one, other)]
+        return {"kinds": " ".join(str(found.index(code)) for code in found), "refused": "; ".join(
+            str(code)[:120] for code in found if str(code).startswith("refused")),
+            "noted": " ".join(sorted(key[0] for key in one.kernel.used_global_vals)),
+            "one key": str(one.kernel.cache_key == other.kernel.cache_key), "hits": "; ".join(map(str, there.compiled))}
 
 
 _HELPED = """

@@ -194,9 +194,34 @@ def _alone(there: Bench) -> list[object]:
     return [*told, str(plain.best_config)]
 
 
+def _ruled(there: Bench) -> list[object]:
+    """Rules that read what others gave, that give what a caller or a tuner gave, and that fail; around a tuner, and
+    inside one."""
+    told = list[object]()
+
+    def heard(name: str, value: Any) -> Any:
+        def rule(given: Any) -> Any:
+            told.append((name, sorted((one, other) for one, other in given.items() if isinstance(other, int))))
+            return value(given) if callable(value) else value
+        return rule
+
+    x = torch.ones(64, dtype=torch.int32)
+    for rules in ({"n": 5, "BLOCK": lambda given: 4 << given.get("n", 1)}, {"BLOCK": lambda given: given["k"]},
+                  {"BLOCK": 16, "n": lambda given: given["BLOCK"] + 1}, {"BLOCK": 16, "k": 3}, {}):
+        made = {name: heard(name, value) for name, value in rules.items()}
+        for user in (triton.heuristics(made)(kernel(_TEXT)),
+                     triton.heuristics(made)(triton.autotune(_blocks(), key=["n"], do_bench=lambda call, quantiles: [
+                         call(), 1.0])(kernel(_TEXT))),
+                     triton.autotune(_blocks()[:1], key=["n"])(triton.heuristics(made)(kernel(_TEXT))),
+                     triton.heuristics({"BLOCK": lambda given: 32})(triton.heuristics(made)(kernel(_TEXT)))):
+            for given in ({}, {"n": 2}, {"n": 2, "BLOCK": 64}):
+                told.append(tried(lambda user=user, given=given: user[(1,)](x, y=x, **given).src.constants))
+    return told
+
+
 _OTHERWISE: dict[str, Callable[[Bench], list[object]]] = {
     "by name": _by_name, "other options": _other_options, "warmed up": _warmed_up, "failing": _failing,
-    "pruned": _pruned, "hooked": _hooked, "alone": _alone}
+    "pruned": _pruned, "hooked": _hooked, "alone": _alone, "ruled": _ruled}
 
 
 def otherwise(choices: Choices, backend: str) -> Answers:

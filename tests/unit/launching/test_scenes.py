@@ -166,12 +166,13 @@ def test_kernels_differ_by_the_value_that_is_compiled_in() -> None:
 
 def test_ways_have_names_that_can_be_drawn() -> None:
     from tridiff.fuzz.launching import vocabulary
-    from tridiff.fuzz.launching.scenes import layouts, refusals, tuning, unusual
+    from tridiff.fuzz.launching.scenes import caches, layouts, refusals, tuning, unusual
 
     assert {*vocabulary.UNUSUAL, "text of ptx"} == set(unusual._WAYS)
     assert set(vocabulary.REFUSALS) == {*refusals._WAYS, *refusals._OLD_CHIP}
     assert set(vocabulary.DESCRIPTORS) == set(refusals._DESCRIPTORS)
     assert set(vocabulary.TUNED) == set(tuning._OTHERWISE)
+    assert set(vocabulary.HIDDEN) == set(caches._HIDDEN)
     assert set(vocabulary.LAYOUTS) == set(layouts._LAYOUTS)
 
 
