@@ -98,7 +98,7 @@ def _of_file(package: Path, name: str, after: bytes) -> list[Change]:
     for one in (one for one, meaning in old.functions.items() if new.functions.get(one) != meaning):
         ways = places(mine[one], theirs.get(one))
         found.append(Change(file=name, name=one, users={name: (one,)}, places=ways, near=_near(mine, one),
-                            words=tuple(sorted(of_change(one, mine[one], theirs.get(one), ways)))))
+                            words=tuple(sorted(of_change(one, mine[one], theirs.get(one), ways, text.decode())))))
     for within in old.outside.keys() | new.outside.keys():
         before, now = (collections.Counter(one.outside.get(within, {}).keys()) for one in (old, new))
         bound = dict.fromkeys(

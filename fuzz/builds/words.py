@@ -10,6 +10,9 @@ import re
 from collections.abc import Iterable
 
 SHORTEST = 3
+ABOVE = 4
+"""Lines above a statement in which a comment is about it."""
+_CAPITAL = re.compile(r"[A-Z]+[a-z]+")
 _WORD = re.compile(r"[A-Za-z][A-Za-z0-9]*(?:_[A-Za-z0-9]+)*")
 
 
@@ -21,15 +24,20 @@ def of_text(text: str) -> set[str]:
     return _parts(found)
 
 
-def of_change(name: str, old: ast.AST, new: ast.AST | None, ways: Iterable[str]) -> set[str]:
-    """The words of a function's name, of the statements to which the ways lead in either text of it, without those
-    inside of them, and of what these stand under."""
-    lines = [name.rpartition(".")[2]]
+def of_change(name: str, old: ast.AST, new: ast.AST | None, ways: Iterable[str], source: str = "") -> set[str]:
+    """The words of a function's name and of its class's, of the statements to which the ways lead in either text of
+    it, without those inside of them, and of what these stand under. source: the file of the old one, in which comments
+    in and above those statements say what they are for."""
+    *around, last = name.split(".")
+    lines = [last, *around, *_CAPITAL.findall(" ".join(around))]
     for way, whole in itertools.product(ways, (old, new)):
         steps, node = way.split("."), whole
         for field, number in zip(steps[::2], steps[1::2], strict=True):
             node = dict(enumerate(getattr(node, field, ()))).get(int(number), ast.Module([], []))
             lines.append(ast.unparse(node).partition("\n")[0])
+        if isinstance(node, ast.stmt) and whole is old:
+            about = source.splitlines()[max(node.lineno - ABOVE, 0):node.end_lineno]
+            lines += [one.partition("#")[2] for one in about]
     return _parts(_WORD.findall(" ".join(lines)))
 
 

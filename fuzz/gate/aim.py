@@ -58,9 +58,9 @@ HINTED = 64
 
 def aimed(listed: Iterable[ShardSpec], drawn: Iterable[ShardSpec], shared: Alike, *,
           seconds: float) -> tuple[list[ShardSpec], list[ShardSpec]]:
-    """What is drawn from things that have to do with a changed function; listed cases that name one; a few that share
-    rare words with what changed; in turn with these, where more than the front end differs, what is to be played of
-    launches; a look at each combination, those about launches first where files that launch differ, then those whose
+    """What is drawn from things that have to do with a changed function; listed cases that name one, in turn with a few
+    that share rare words with what changed; in turn with these, where more than the front end differs, what is to be
+    played of launches; a look at each combination, those about launches first where files that launch differ, then those whose
     target has a word of a file that differs, backends in turn; the other listed cases, as far as so many seconds go.
     All of them scout. And what comes behind the floor: the rest of these, and listed cases on backends
     that use no file that differs."""
@@ -83,9 +83,13 @@ def aimed(listed: Iterable[ShardSpec], drawn: Iterable[ShardSpec], shared: Alike
     number = sum(len(spec.first) for spec in naming)
     if number > MANY:
         naming, others = [], [*naming, *others]
-    if number <= FEW:
-        naming += [one for spec in naming for one in _varied(spec, pattern)]
-    hinting, others = _hinting(others, {word for one in changes for word in one.words + one.near})
+    about = {word for one in changes for word in one.words + one.near}
+    every = [*naming, *others]
+    hinting, others = _hinting(others, about, every)
+    # One change of a named case is as good as another.
+    varied = [one for spec in naming for one in _varied(spec, pattern)] if number <= FEW else []
+    naming = [spec for some in _hinting(naming, about, every) for spec in some]
+    told_of = [one for both in itertools.zip_longest(naming, hinting) for one in both if one is not None]
     playing, others = ([], others) if shared.behind_source else _playing(others)
     words = {word for one in changes for file in (one.file, *one.users) for word in _words(file)}
     first, looks = [], []
@@ -100,24 +104,32 @@ def aimed(listed: Iterable[ShardSpec], drawn: Iterable[ShardSpec], shared: Alike
         if not _concerned(spec, shared):
             continue
         things = find(spec.target).draw.things()
-        about = tuple(name for name, covers in things.items() if pattern.search(" ".join((name, *covers)).encode()))
-        if about:
-            first.append(replace(spec, scout=True, only=about, seconds=2 * LOOK_SECONDS,
-                                 max_cases=AIMED_CASES * len(about)))
+        only = tuple(name for name, covers in things.items() if pattern.search(" ".join((name, *covers)).encode()))
+        if only:
+            first.append(replace(spec, scout=True, only=only, seconds=2 * LOOK_SECONDS,
+                                 max_cases=AIMED_CASES * len(only)))
         looks.append(replace(spec, scout=True, seconds=LOOK_SECONDS, max_cases=LOOK_CASES + len(things) // 2,
                              enough=LOOK_REACHING))
     early = sum(spent <= seconds for spent in itertools.accumulate(SCOUTED * spec.seconds for spec in others))
-    turns_of = itertools.zip_longest((*first, *naming, *hinting), playing)
+    turns_of = itertools.zip_longest((*first, *told_of, *varied), playing)
     return ([*(one for both in turns_of for one in both if one is not None), *looks, *others[:early]],
             [*others[early:], *late])
 
 
-def _hinting(specs: Sequence[ShardSpec], words: set[str]) -> tuple[list[ShardSpec], list[ShardSpec]]:
-    """The cases whose rare words are most among these, the best first, and the other cases as they were."""
-    said = {case.digest: words & of_text(_text(case)) for spec in specs for case in spec.first}
-    known = collections.Counter(word for found in said.values() for word in found)
-    marks = {digest: sum(math.log(len(said) / known[word]) for word in found) for digest, found in said.items()}
-    best = {digest for digest in sorted(marks, key=lambda one: -marks[one])[:HINTED] if marks[digest] > 0}
+def _hinting(specs: Sequence[ShardSpec], words: set[str], every: Iterable[ShardSpec],
+             ) -> tuple[list[ShardSpec], list[ShardSpec]]:
+    """The cases whose rare words are most among these, the best first, and the other cases as they were; long texts
+    have some of any words. every: listed cases, among which words are rare."""
+    known: collections.Counter[str] = collections.Counter()
+    said: dict[str, tuple[set[str], int]] = {}
+    for case in (case for spec in every for case in spec.first):
+        of_case = of_text(_text(case))
+        known.update(words & of_case)
+        said[case.digest] = words & of_case, len(of_case)
+    marks = {digest: sum(math.log(len(said) / known[word]) for word in found) / math.sqrt(number + 1)
+             for digest, (found, number) in said.items()}
+    mine = sorted((case.digest for spec in specs for case in spec.first), key=lambda one: -marks[one])
+    best = {digest for digest in mine[:HINTED] if marks[digest] > 0}
     chosen = [_with(spec, (case,)) for spec in specs for case in spec.first if case.digest in best]
     left = ((spec, tuple(case for case in spec.first if case.digest not in best)) for spec in specs)
     return (sorted(chosen, key=lambda spec: -marks[spec.first[0].digest]),
@@ -147,12 +159,13 @@ def _with(spec: ShardSpec, cases: tuple[Case, ...]) -> ShardSpec:
 
 
 def _tells(case: Case, pattern: re.Pattern[bytes]) -> bool:
-    return bool(pattern.search(canonical_json(case)) or pattern.search(find(case.target).draw.text(case).encode()))
+    return bool(pattern.search(canonical_json(case)) or pattern.search(_text(case).encode()))
 
 
 def _text(case: Case) -> str:
-    """What a case says, as one text: that of its pieces, or else itself."""
-    return find(case.target).draw.text(case) or canonical_json(case).decode()
+    """What a case says, as one text: that of its pieces, or else itself with the words of what it does."""
+    draw = find(case.target).draw
+    return draw.text(case) or f"{canonical_json(case).decode()} {draw.about(case)}"
 
 
 def _varied(spec: ShardSpec, pattern: re.Pattern[bytes]) -> Iterator[ShardSpec]:

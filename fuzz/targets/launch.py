@@ -3,6 +3,7 @@
 from functools import partial
 
 from tridiff.fuzz.launching import cases
+from tridiff.fuzz.launching.about import about
 from tridiff.fuzz.launching.scene import Topic
 from tridiff.fuzz.target import Coverage, Draw, Faults, Judge, Run, Shrink, Target
 
@@ -41,7 +42,7 @@ def _target(topic: Topic) -> Target:
                   once=partial(cases.once, target=name, topic=topic) if topic in _ONCE else lambda seed: (),
                   params=partial(cases.vocabulary, topic=topic), valid=partial(cases.valid, topic=topic),
                   things=lambda: {scene.name: () for scene in cases.of_topic(topic)}, thing=cases.label,
-                  text=cases.text,
+                  text=cases.text, about=about,
                   breadth=sum(max(map(len, scene.vocabulary.values()), default=1) for scene in cases.of_topic(topic))),
         run=Run(launch=cases.run, untraced=("own",)),
         judge=Judge(oracles=lambda case: (), rules=lambda case: {}, label=cases.label),

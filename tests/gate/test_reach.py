@@ -118,6 +118,20 @@ def test_cases_that_share_rare_words_with_what_changed_come_before_the_looks() -
     assert {case.digest for case in early} == {case.digest for case in every if re.search("\\bf[\"']", text(case))}
 
 
+@pytest.mark.parametrize("name, words, scene", [
+    ("HookChain.__call__", "call calls chain else for hook hookchain not reversed self", "hooks"),
+    ("get_override_manager", "base32 cls get get_override_manager key manager override return true", "stages"),
+    ("DependenciesFinder.visit_FunctionDef", "body child defaults dependencies finder globals keyword kwonlyargs "
+     "local local_names only parameters shadow", "hidden")])
+def test_what_scenes_do_stands_in_their_own_text(name: str, words: str, scene: str) -> None:
+    asked = options(targets=("launch.*",), backends=("compile",), seconds=90.0)
+    change = Change(file="one.py", name=name, words=tuple(words.split()))
+    alike = msgspec.structs.replace(FEW, functions=(change,), behind_source=False)
+    played = [case.params["scene"] for spec in gate_shards(msgspec.structs.replace(asked, alike=alike), ())[:16:2]
+              for case in spec.first]
+    assert scene in played and len(played) < 20
+
+
 def test_what_is_played_of_launches_comes_before_the_looks_where_more_than_the_front_end_differs() -> None:
     asked = options(targets=("launch.*", "language.creation"), backends=("interpreter", "compile"), seconds=90.0)
 

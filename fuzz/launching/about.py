@@ -1,0 +1,75 @@
+"""What tridiff's own text says of what a scene plays: where no text of Triton's stands in a case, the names that it
+uses and the words of what it does stand there. Nothing here imports Triton."""
+
+import ast
+import re
+from functools import cache
+from pathlib import Path
+
+from tridiff.fuzz.launching.cases import scene_of, text
+from tridiff.fuzz.launching.table import scenes
+from tridiff.fuzz.records import Case
+
+_OWN = "tridiff.fuzz.launching."
+_OF_SCENES = (f"{_OWN}scenes.", f"{_OWN}texts_")
+"""Modules whose text counts: what all scenes use tells none from another."""
+_WORD = re.compile(r"[A-Za-z]\w+")
+
+
+def about(case: Case) -> str:
+    """The words of what is played; "" of a case that has a text."""
+    return "" if text(case) else _about(scene_of(case).name)
+
+
+@cache
+def _about(name: str) -> str:
+    scene = scenes()[name]
+    drawn = {value for values in scene.vocabulary.values() for value in values}
+    module, _, first = scene.play.partition(":")
+    known: set[tuple[str, str]] = set()
+    waiting, words = [(module, first)], dict[str, None]()
+    while waiting:
+        one = waiting.pop()
+        defined, imported = _module(one[0])
+        if one in known or one[1] not in defined:
+            continue
+        known.add(one)
+        node = _chosen(defined[one[1]], drawn)
+        # A literal is a kernel's text, or a name of what is looked at.
+        words |= dict.fromkeys(_WORD.findall(ast.unparse(node)))
+        for inner in ast.walk(node):
+            if isinstance(inner, ast.Attribute) and isinstance(inner.value, ast.Name):
+                waiting.append((".".join(imported.get(inner.value.id, ("", ""))), inner.attr))
+            elif isinstance(inner, ast.Name):
+                waiting.append(imported.get(inner.id, (one[0], inner.id)))
+    return " ".join(words)
+
+
+def _chosen(node: ast.stmt, drawn: set[object]) -> ast.AST:
+    """A table of ways without those that the scene does not have; anything else as it is."""
+    table = getattr(node, "value", None)
+    if isinstance(table, ast.Dict):
+        pairs = [(key, value) for key, value in zip(table.keys, table.values, strict=True)
+                 if isinstance(key, ast.Constant) and key.value in drawn]
+        if pairs:
+            return ast.Dict(keys=[key for key, _ in pairs], values=[value for _, value in pairs])
+    return node
+
+
+@cache
+def _module(name: str) -> tuple[dict[str, ast.stmt], dict[str, tuple[str, str]]]:
+    """What a module of this package defines, and what it has from others of it: (module, name)."""
+    file = Path(__file__).parent.joinpath(*name.removeprefix(_OWN).split(".")).with_suffix(".py")
+    defined: dict[str, ast.stmt] = {}
+    imported: dict[str, tuple[str, str]] = {}
+    if not name.startswith(_OF_SCENES) or not file.exists():
+        return defined, imported
+    for node in ast.parse(file.read_text()).body:
+        if isinstance(node, ast.FunctionDef | ast.ClassDef):
+            defined[node.name] = node
+        elif isinstance(node, ast.Assign | ast.AnnAssign):
+            targets = node.targets if isinstance(node, ast.Assign) else [node.target]
+            defined |= {one.id: node for one in targets if isinstance(one, ast.Name)}
+        elif isinstance(node, ast.ImportFrom) and node.module:
+            imported |= {one.asname or one.name: (node.module, one.name) for one in node.names}
+    return defined, imported
