@@ -153,12 +153,21 @@ def _places(old: ast.AST, new: ast.AST, way: str) -> Iterator[str]:
                 continue
             here = f"{way}{field}.{number}"
             inner = list(_places(one, two, here + ".")) if _same_head(one, two) else []
+            if not inner and len(value) == len(other) + 1 and _same(value[number + 1], two):
+                inner = [_missed(one, here)]
             yield from inner or ([here] if isinstance(one, ast.stmt) else [])
             if len(value) != len(other):
                 break
         else:
             if len(value) != len(other) and (not value or isinstance(value[0], ast.stmt)):
-                yield f"{way}{field}.{min(len(value), len(other))}"
+                here = f"{way}{field}.{min(len(value), len(other))}"
+                yield _missed(value[-1], here) if len(value) == len(other) + 1 else here
+
+
+def _missed(gone: ast.AST, here: str) -> str:
+    """Where a statement that is gone is missed: a condition where it was met, with nothing else to do where it was
+    not."""
+    return f"{here}.body.0" if isinstance(gone, ast.If) and not gone.orelse else here
 
 
 def _holds_statements(value: object, other: object) -> bool:

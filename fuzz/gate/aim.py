@@ -60,10 +60,10 @@ def aimed(listed: Iterable[ShardSpec], drawn: Iterable[ShardSpec], shared: Alike
           seconds: float) -> tuple[list[ShardSpec], list[ShardSpec]]:
     """What is drawn from things that have to do with a changed function; listed cases that name one, in turn with a few
     that share rare words with what changed; in turn with these, where more than the front end differs, what is to be
-    played of launches; a look at each combination, those about launches first where files that launch differ, then those whose
-    target has a word of a file that differs, backends in turn; the other listed cases, as far as so many seconds go.
-    All of them scout. And what comes behind the floor: the rest of these, and listed cases on backends
-    that use no file that differs."""
+    played of launches; a look at each combination, those about launches first where files that launch differ, then
+    those whose target has a word of a file that differs, backends in turn; the other listed cases, as far as so many
+    seconds go. All of them scout. And what comes behind the floor: the rest of these, and listed cases on backends that
+    use no file that differs."""
     listed = list(listed)
     changes, late = shared.functions, []
     pattern = _pattern(word for one in changes for word in _names(one))

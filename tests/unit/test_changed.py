@@ -6,7 +6,7 @@ from pathlib import Path
 import pytest
 
 from tridiff.fuzz.builds.alike import alike
-from tridiff.fuzz.builds.changed import MOST, Change, changes, watch
+from tridiff.fuzz.builds.changed import MOST, Change, changes, places, watch
 from tridiff.fuzz.builds.words import of_change, of_text
 
 BEFORE = '''"""A module."""
@@ -122,6 +122,16 @@ def test_builds_that_differ_in_few_functions_say_which_and_others_do_not(tmp_pat
     assert alike(str(tmp_path / "before"), str(tmp_path / "after")).functions == ()
     (tmp_path / "after" / "triton" / "lib.so").write_bytes(b"")
     assert not alike(str(tmp_path / "before"), str(tmp_path / "after")).python
+
+
+@pytest.mark.parametrize("after, ways", [
+    ("    b()\n    return 3\n", ("body.0.body.0",)), ("    if a: a()\n    return 3\n", ("body.1",)),
+    ("    if a: a()\n    b()\n", ("body.2",)), ("    return 3\n", ("body.0",)),
+    ("    if b: a()\n    b()\n    return 3\n", ("body.0",))])
+def test_a_condition_that_is_gone_is_missed_where_it_was_met(after: str, ways: tuple[str, ...]) -> None:
+    old, new = (ast.parse("def f(a, b):\n" + one).body[0] for one in ("    if a: a()\n    b()\n    return 3\n", after))
+    assert isinstance(old, ast.FunctionDef) and isinstance(new, ast.FunctionDef)
+    assert places(old, new) == ways
 
 
 def test_the_places_of_changes_are_watched(tmp_path: Path) -> None:
