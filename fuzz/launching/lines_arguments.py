@@ -365,6 +365,8 @@ def lines(language: Language) -> dict[str, str]:
         found["scaled"] = dict.fromkeys(
             text.format(_BYTES.format(64, 64, 7, 255, 63) + more, scale, form, _BYTES.format(64, 64, 3, 255, 63))
             for text in _SCALED for form, more in forms for scale in scales)
+        found["offsets"] = dict.fromkeys(f"r = {text.format(f'{one}.to({kind})')}" for kind in _TYPES[:9] for one in (
+            "at", "n") for text in ("x_ptr + {}", "{} + x_ptr", "x_ptr - {}"))
         found["branches"] = dict.fromkeys(f"if n > 3:;;    {one};;else:;;    {other};;r = x + n" for one, other in
                                           itertools.product(_BRANCHES, repeat=2))
         found["slices"] = dict.fromkeys(f"[tl.store(x_ptr, one) for one in (n, 2, k, 5)[{one}]]" for one in _SLICES)

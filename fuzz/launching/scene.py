@@ -8,7 +8,7 @@ from tridiff.fuzz.records import Scalar
 from tridiff.fuzz.target import Path
 
 Topic = Literal["arguments", "options", "caches", "events", "tuning", "refusals", "sources", "descriptors", "host",
-                "layouts", "front_end", "interpreted"]
+                "layouts", "front_end", "interpreted", "translator"]
 Choices = Mapping[str, Scalar]
 """What was drawn, by name."""
 EVERY = "every one"

@@ -21,11 +21,12 @@ ABOUT: dict[Topic, str] = {
     "layouts": "Gluon's layouts as Python objects",
     "front_end": "many small kernels, legal and nearly so, to their source IR or refusal",
     "interpreted": "the same kernels in Triton's interpreter as it is: what each name holds at the end",
+    "translator": "the same kernels as Triton's translator writes them in Gluon, and what is made of that",
 }
 _SECTIONS: dict[Topic, str] = {
     "arguments": "§1, §2, §3", "options": "§4", "caches": "§5", "sources": "§5", "events": "§6", "tuning": "§7",
     "refusals": "§8", "descriptors": "§9", "host": "§10", "layouts": "§10",
-    "front_end": "§11", "interpreted": "§12"}
+    "front_end": "§11", "interpreted": "§12", "translator": "§13"}
 
 
 _ONCE: tuple[Topic, ...] = ("front_end", "interpreted", "refusals", "host", "layouts", "events",

@@ -76,6 +76,20 @@ def _knobs() -> Iterator[object]:
                 other.always_compile = False
                 yield one.knobs == other.knobs, one.always_compile, os.environ.get("TRITON_ALWAYS_COMPILE")
             yield one.always_compile, os.environ.get("TRITON_ALWAYS_COMPILE")
+    for name, chain in sorted(vars(type(triton.knobs.runtime)).items()):
+        if isinstance(chain, getattr(triton.knobs, "HookChain", ())):
+            yield name, _hooked(chain)
+
+
+def _hooked(chain: Any) -> list[object]:
+    """Which hooks of a chain are called, in which order, while some are added and removed."""
+    heard: list[object] = []
+    hooks = [lambda *given, number=number, **named: heard.append((number, given, named)) for number in range(3)]
+    for change, number in ((chain.add, 0), (chain.add, 1), (chain.add, 0), (chain.add, 2), (chain.remove, 1),
+                           (chain.remove, 1), (chain.add, 1)):
+        change(hooks[number])
+        chain(number, word="a")
+    return heard
 
 
 def _tools() -> Iterator[object]:

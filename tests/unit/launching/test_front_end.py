@@ -121,6 +121,9 @@ def _edited(module: str, name: str, old: str, new: str) -> Any:
     return names[name.rpartition(".")[2]]
 
 
+GROUP = 36
+"""Of what is translated, one that has a block with a new axis."""
+
 FAULTS: tuple[tuple[str, str, Any, str, dict[str, object]], ...] = (
     ("triton.experimental.gluon.language._semantic", "_check", _no_check, "pieces",
      {"piece": "gluon: shared gather"}),
@@ -217,6 +220,16 @@ FAULTS: tuple[tuple[str, str, Any, str, dict[str, object]], ...] = (
      {"expression": "every aggregate"}),
     ("triton.language.core", "aggregate_replace", ("kwargs.update(changes)", "pass"), "expressions",
      {"expression": "every aggregate replaced"}),
+    ("triton.knobs", "HookChain.__call__", ("reversed(self.calls)", "self.calls"), "beside", {"part": "knobs"}),
+    ("triton.language.semantic", "TritonSemantic.add", ("int_bitwidth < 64", "int_bitwidth < 32"), "lines",
+     {"part": "plain: offsets 2"}),
+    ("triton.tools.link", "HeaderParser._match_suffix", ("[None] * (i - len(sizes))", "[]"), "tools",
+     {"part": "linked"}),
+    ("triton.tools.compile", "compile_kernel", ('arg_types.append("i32")', 'arg_types.append("i64")'), "tools",
+     {"part": "ahead of time"}),
+    ("triton.tools.disasm", "parseCtrl", ("(enc >> 49)", "(enc >> 48)"), "tools", {"part": "disassembled"}),
+    ("triton.tools.triton_to_gluon_translator.translator", "Translator.visit_Subscript",
+     ("append(index)", "append(0)"), "translated", {"group": GROUP}),
     ("triton.runtime.jit", "DependenciesFinder.visit_FunctionDef", ("and node.args.kwonlyargs", "and []"), "hidden",
      {"way": "by name only"}),
     ("triton.runtime.autotuner", "Heuristics.run", ("kwargs[v] = ", "kwargs = kwargs | {v: 16}; "), "tuned otherwise",
