@@ -25,7 +25,8 @@ _KEPT = 1 << 11
 """Texts that are taken apart once: those around a statement are the same for all of them."""
 
 _KERNEL = "kernel"
-_LANGUAGES = {"plain": (fragments_plain.HEAD, lines_plain.HELPERS + lines_further.PLAIN_HELPERS,
+_LANGUAGES = {"plain": (fragments_plain.HEAD,
+                        lines_plain.HELPERS + lines_further.PLAIN_HELPERS + lines_arguments.OPERATED,
                         (lines_plain.LINES, lines_statements.LINES, lines_further.PLAIN,
                          lines_arguments.lines("plain"))),
               "gluon": (fragments_gluon.HEAD, lines_gluon.HELPERS,

@@ -338,6 +338,15 @@ _SLICES = tuple(f"{first}:{last}:{step}" for first in ("", "1", "-3", "N - 6") f
 
 """Of a tuple."""
 
+_METHODS = {"add": "+", "sub": "-", "mul": "*", "truediv": "/", "floordiv": "//", "mod": "%", "pow": "**",
+            "lshift": "<<", "rshift": ">>", "and": "&", "or": "|", "xor": "^", "eq": "==", "ne": "!=", "lt": "<",
+            "le": "<=", "gt": ">", "ge": ">="}
+OPERATED = "".join(f"\n@aggregate\nclass {name}:\n    block: tl.tensor\n" + "".join(
+    f"\n    @triton.jit\n    def __{sign}{one}__(self, other):\n        return self.block + {start + number}\n"
+    for number, one in enumerate(_METHODS)) for name, sign, start in (("Left", "", 100), ("Right(Left)", "r", 200)))
+"""An aggregate with every operator, and one of its kind with every reflected one."""
+_OPERANDS = (("Left(x)", "Right(x)"), ("Right(x)", "Left(x)"), ("x", "Right(x)"), ("Right(x)", "Right(x)"))
+
 _FLAGS = ("tl.constexpr(True)", "tl.constexpr(False)", "None")
 
 
@@ -365,6 +374,8 @@ def lines(language: Language) -> dict[str, str]:
         found["scaled"] = dict.fromkeys(
             text.format(_BYTES.format(64, 64, 7, 255, 63) + more, scale, form, _BYTES.format(64, 64, 3, 255, 63))
             for text in _SCALED for form, more in forms for scale in scales)
+        found["operators"] = dict.fromkeys(f"r = {one} {sign} {other}" for one, other in _OPERANDS
+                                           for sign in _METHODS.values())
         found["offsets"] = dict.fromkeys(f"r = {text.format(f'{one}.to({kind})')}" for kind in _TYPES[:9] for one in (
             "at", "n") for text in ("x_ptr + {}", "{} + x_ptr", "x_ptr - {}"))
         found["branches"] = dict.fromkeys(f"if n > 3:;;    {one};;else:;;    {other};;r = x + n" for one, other in

@@ -95,6 +95,38 @@ def active() -> Iterator[object]:
             with mock.patch.object(torch.cuda, "is_available", mock.Mock(return_value=available)), \
                     mock.patch.object(torch.version, "hip", hip):
                 yield nvidia.CudaDriver.is_active()
+    yield from _chosen()
+
+
+class _Driver:
+    """Stands in for the class of a driver, which makes its name, and counts how often."""
+
+    def __init__(self, name: str, there: bool) -> None:
+        self.made, self.is_active, self._name = 0, lambda: there, name
+
+    def __call__(self) -> str:
+        self.made += 1
+        return self._name
+
+    def __repr__(self) -> str:
+        return self._name
+
+
+def _chosen() -> Iterator[object]:
+    """Which of several drivers is taken, as far as one is asked for and there is one, and for how long."""
+    chooser: Any = sys.modules["triton.runtime.driver"]
+    for there in ((), ("one",), ("two",), ("one", "two")):
+        known = {name: SimpleNamespace(driver=_Driver(name, name in there)) for name in ("one", "two")}
+        with mock.patch.object(chooser, "backends", known):
+            for asked in ("", "one", "two", "three"):
+                with mock.patch.dict(os.environ, {"TRITON_DEFAULT_BACKEND": asked}):
+                    made = chooser.DriverConfig()
+                    found = [tried(getattr, made, name) for name in ("active", "default", "active")]
+                    made.set_active("own")
+                    found.append(tried(getattr, made, "active"))
+                    found += [tried(made.reset_active), tried(getattr, made, "active")]
+                # One that is chosen anew each time is made as often.
+                yield [one.driver.made for one in known.values()], found
 
 
 def driver() -> Iterator[object]:

@@ -220,6 +220,8 @@ FAULTS: tuple[tuple[str, str, Any, str, dict[str, object]], ...] = (
      {"expression": "every aggregate"}),
     ("triton.language.core", "aggregate_replace", ("kwargs.update(changes)", "pass"), "expressions",
      {"expression": "every aggregate replaced"}),
+    (_GENERATOR, "CodeGenerator._operator_priority", staticmethod(lambda value: 0), "lines",
+     {"part": "plain: operators 2"}),
     ("triton.knobs", "HookChain.__call__", ("reversed(self.calls)", "self.calls"), "beside", {"part": "knobs"}),
     ("triton.language.semantic", "TritonSemantic.add", ("int_bitwidth < 64", "int_bitwidth < 32"), "lines",
      {"part": "plain: offsets 2"}),
