@@ -24,7 +24,7 @@ def about(case: Case) -> str:
 @cache
 def _about(name: str) -> str:
     scene = scenes()[name]
-    drawn = {value for values in scene.vocabulary.values() for value in values}
+    drawn: set[object] = {value for values in scene.vocabulary.values() for value in values}
     module, _, first = scene.play.partition(":")
     known: set[tuple[str, str]] = set()
     waiting, words = [(module, first)], dict[str, None]()
