@@ -40,12 +40,14 @@ DEPARTS = "of what a right build is given as well, another thing is made first i
 """How a sentence of the evidence begins that names the function of Triton's Python layer which departs from a build
 with which the case is right (`fuzz.blame.calls`)."""
 
-Text = Annotated[str, Meta(max_length=500)]
+LONGEST = 500
+Text = Annotated[str, Meta(max_length=LONGEST)]
 
 
 class Tried(msgspec.Struct, frozen=True, kw_only=True, array_like=True, forbid_unknown_fields=True):
     """One change and its effect. said: how the case ended then, in a few words; "" where the effect says it, which
-    `Blame.ended` puts into words. A row in files."""
+    `Blame.ended` puts into words. A row in files, where one names all changes in a row that end alike, as
+    `"ptxas -O0; other ptxas"`."""
 
     change: Text
     effect: Effect
@@ -67,6 +69,15 @@ class Blame(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=Tru
     subject: Text = "own"
     vector: tuple[Tried, ...] = ()
     evidence: tuple[Text, ...] = ()
+
+    def __post_init__(self) -> None:
+        if any(_AND in one.change for one in self.vector):
+            msgspec.structs.force_setattr(self, "vector", _apart(self.vector))
+
+    def in_files(self) -> dict[str, object]:
+        """One row for neighbours that end alike, where it is read back as the rows that are there."""
+        rows = _together(self.vector)
+        return {"vector": rows} if _apart(rows) == self.vector else {}
 
     def ended(self, tried: Tried) -> str:
         """How the case ended under a change: right where the failure is gone, as without any where it is the same."""
@@ -119,3 +130,21 @@ class Blame(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=Tru
         """The blame in a line."""
         where = f"{self.stage}, {self.step}" if self.step else self.stage
         return f"{where} ({self.confidence})" if self.localised else "not localised"
+
+
+_AND = "; "
+
+
+def _together(rows: tuple[Tried, ...]) -> tuple[Tried, ...]:
+    found: list[Tried] = []
+    for one in rows:
+        change = f"{found[-1].change}{_AND}{one.change}" if found else ""
+        if found and (found[-1].effect, found[-1].said) == (one.effect, one.said) and len(change) <= LONGEST:
+            found[-1] = msgspec.structs.replace(one, change=change)
+        else:
+            found.append(one)
+    return tuple(found)
+
+
+def _apart(rows: tuple[Tried, ...]) -> tuple[Tried, ...]:
+    return tuple(msgspec.structs.replace(one, change=change) for one in rows for change in one.change.split(_AND))

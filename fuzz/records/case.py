@@ -2,15 +2,17 @@
 
 import math
 from collections.abc import Callable
-from typing import Annotated, Literal
+from typing import TYPE_CHECKING, Annotated, Literal
 
 import msgspec
 from msgspec import UNSET, Meta, UnsetType
 
 from tridiff.fuzz.errors import TridiffError
 from tridiff.fuzz.records.codec import SCHEMA, digest
-from tridiff.fuzz.records.content import Content
+from tridiff.fuzz.records.content import MAX_EXPLICIT, Content, Explicit, ValueText
 from tridiff.fuzz.records.program import Program
+from tridiff.fuzz.records.runs import check_runs, in_runs, one_by_one
+from tridiff.kernels.codegen.graph import Buffers, Graph
 
 MAX_ELEMENTS = 2**28
 """Most elements one array of a case may span in memory; more is refused before anything is allocated."""
@@ -36,6 +38,12 @@ class Layout(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=Tr
     offset: Annotated[int, Meta(ge=0, le=64)] = 0
 
 
+if TYPE_CHECKING:
+    Written = Content
+else:  # Files have values that are listed, and nothing else, as their list.
+    Written = Content | Annotated[tuple[ValueText, ...], Meta(max_length=MAX_EXPLICIT)]
+
+
 class ArraySpec(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
     """One array argument. `content` None marks an output, which is poisoned before the launch.
 
@@ -48,8 +56,22 @@ class ArraySpec(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields
     dtype: DTypeName
     dims: Annotated[tuple[Name, ...], Meta(max_length=5)]
     layout: Layout = Layout()
-    content: Content | None = None
+    content: Written | None = None
     first_row: Size = 0
+
+    def __post_init__(self) -> None:
+        if isinstance(self.content, tuple):
+            msgspec.structs.force_setattr(self, "content", _listed(self.content))
+
+    def in_files(self) -> dict[str, object]:
+        """Values that are listed without the record around them, where they are read back as they are."""
+        if self.content is None or not isinstance(self.content.base, Explicit):
+            return {}
+        values = in_runs(self.content.base.values)
+        try:
+            return {"content": values} if _listed(values) == self.content else {}
+        except ValueError:
+            return {}
 
     def shape(self, sizes: dict[str, int]) -> tuple[int, ...]:
         """Logical shape under `sizes`."""
@@ -76,6 +98,12 @@ class ArraySpec(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields
         if 0 in shape:
             return 0
         return 1 + sum((n - 1) * s for n, s in zip(shape, self.strides(sizes), strict=True))
+
+
+def _listed(values: tuple[str, ...]) -> Content:
+    """What a file's list of values stands for."""
+    check_runs(values)
+    return Content(base=Explicit(values=one_by_one(values)))
 
 
 class LaunchOptions(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
@@ -124,6 +152,27 @@ class Case(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True
     delay: Delay | None = None
     """Who is slow where; None: nobody."""
     schema: int = SCHEMA
+
+    def __post_init__(self) -> None:
+        if isinstance(self.program, Graph) and not self.program.buffers and self.arrays:
+            graph = msgspec.structs.replace(self.program, buffers=self._buffers())
+            msgspec.structs.force_setattr(self, "program", graph)
+
+    def in_files(self) -> dict[str, object]:
+        """The buffers of a graph once, as arrays, where they are all that the arrays say."""
+        if not isinstance(self.program, Graph) or self.program.buffers != self._buffers():
+            return {}
+        return {"program": msgspec.structs.replace(self.program, buffers=())}
+
+    def _buffers(self) -> Buffers:
+        """A buffer for each array, read where it has a content and stored to elsewhere; none where an array cannot be
+        one, as of several axes, which no size is called."""
+        found = [{"name": spec.name, "dtype": spec.dtype, "length": self.sizes.get(",".join(spec.dims)),
+                  "role": "out" if spec.content is None else "in"} for spec in self.arrays]
+        try:
+            return msgspec.convert(found, Buffers)
+        except msgspec.ValidationError:
+            return ()
 
     @property
     def digest(self) -> str:

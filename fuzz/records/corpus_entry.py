@@ -1,6 +1,6 @@
 """CorpusEntry: a shrunk case, why it is wrong, and what each version is expected to do with it."""
 
-from typing import Annotated, Literal
+from typing import TYPE_CHECKING, Annotated, Literal
 
 import msgspec
 from msgspec import Meta
@@ -22,6 +22,12 @@ undefined: the input or the use is one for which nobody promises a result. accur
 documented figure or our tolerance, but not another value. contract: what is right follows from our own reading alone.
 unclassified: nobody has judged it yet; campaigns write this.
 """
+
+if TYPE_CHECKING:
+    Written = Environment
+else:  # Files have it in a line.
+    Written = Environment | str
+
 
 class Expectation(msgspec.Struct, frozen=True, kw_only=True, array_like=True, forbid_unknown_fields=True):
     """The verdict seen for (subject, Triton version, backend); `kind` as in the signature. A row in files, where one
@@ -56,7 +62,7 @@ class CorpusEntry(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fiel
     case: Case
     evidence: Evidence
     expected: tuple[Expectation, ...]
-    found_in: Environment
+    found_in: Written
     blame: tuple[Blame, ...] = ()
     """Where it goes wrong, by version and backend, as `tridiff blame` found it."""
 
@@ -64,14 +70,18 @@ class CorpusEntry(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fiel
         if not self.signature.target:
             of_case = msgspec.structs.replace(self.signature, target=self.case.target)
             msgspec.structs.force_setattr(self, "signature", of_case)
+        if isinstance(self.found_in, str):
+            msgspec.structs.force_setattr(self, "found_in", Environment.of_line(self.found_in))
         if any(" " in one.triton + one.backend for one in self.expected):
             msgspec.structs.force_setattr(self, "expected", _apart(self.expected))
 
     def in_files(self) -> dict[str, object]:
         """One row for all versions that do the same, and for all backends that do the same in the same versions, where
-        it is read back as the rows that are there. The target once, in the case."""
+        it is read back as the rows that are there. The target once, in the case; where it was found in a line."""
         rows = _together(_together(self.expected, "triton"), "backend")
         told: dict[str, object] = {"expected": rows} if _apart(rows) == self.expected else {}
+        if line := self.found_in.line:
+            told["found_in"] = line
         if self.signature.target == self.case.target:
             told["signature"] = msgspec.structs.replace(self.signature, target="")
         return told

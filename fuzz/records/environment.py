@@ -28,6 +28,25 @@ class Environment(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fiel
     """TRITON_*, DISABLE_*, MLIR_* and PTXAS_* variables that were set from outside."""
 
     @property
+    def line(self) -> str:
+        """All that is set, as `python 3.12.3, triton 3.9.0, backend cuda`, where `of_line` reads that back; ""
+        where it does not, as of repairs or knobs."""
+        text = _AND.join(f"{name} {value}" for name in _WORDS if (value := getattr(self, name)))
+        try:
+            return text if Environment.of_line(text) == self else ""
+        except ValueError:
+            return ""
+
+    @staticmethod
+    def of_line(line: str) -> "Environment":
+        """The environment that a line says; ValueError if it says none."""
+        parts = [part.partition(" ") for part in line.split(_AND)]
+        told = {name: value for name, _, value in parts if name in _WORDS and value}
+        if len(told) < len(parts):
+            raise ValueError(f"{line[:80]!r} is no line of versions")
+        return msgspec.convert(told, Environment)
+
+    @property
     def architecture(self) -> str:
         """What kernels are compiled for, as `compile:ARCH` names it ("sm_90", "gfx942"); "" for the interpreter."""
         if self.backend.startswith(("compile:", "evaluated:")):
@@ -38,3 +57,7 @@ class Environment(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fiel
     def triton_release(self) -> tuple[int, ...]:
         """Major and minor number of Triton, to compare; () if unknown."""
         return release(self.triton)
+
+
+_AND = ", "
+_WORDS = tuple(one.name for one in msgspec.structs.fields(Environment) if one.type is str)

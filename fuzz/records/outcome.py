@@ -2,15 +2,14 @@
 
 import enum
 import hashlib
-import re
-from collections.abc import Iterator
-from itertools import groupby
+from collections.abc import Callable, Iterable
 from typing import Annotated
 
 import msgspec
 from msgspec import Meta
 
 from tridiff.fuzz.records.case import Case, LaunchOptions
+from tridiff.fuzz.records.runs import MOST_IN_RUNS, check_runs, in_runs, one_by_one
 
 LONGEST_REASON = 2000
 """Characters of an outcome's reason."""
@@ -131,11 +130,9 @@ class Evidence(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=
     then. None where that is the case itself."""
 
     def __post_init__(self) -> None:
-        runs = [run for value in self._values() if (run := _RUN.fullmatch(value))]
-        if sum(int(run[1]) for run in runs) > MOST_IN_RUNS:
-            raise ValueError(f"has runs of more than {MOST_IN_RUNS} values")
-        told = {"inputs": _one_by_one(self.inputs), "actual": _one_by_one(self.actual),
-                "expected": {oracle: _one_by_one(arrays) for names, arrays in self.expected.items()
+        check_runs(self._values())
+        told = {"inputs": _each(one_by_one, self.inputs), "actual": _each(one_by_one, self.actual),
+                "expected": {oracle: _each(one_by_one, arrays) for names, arrays in self.expected.items()
                              for oracle in names.split(_AND)}}
         for name, values in told.items():
             msgspec.structs.force_setattr(self, name, values)
@@ -151,32 +148,16 @@ class Evidence(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=
         alike: dict[str, list[str]] = {}
         for oracle, arrays in sorted(self.expected.items()):
             alike.setdefault(repr(sorted(arrays.items())), []).append(oracle)
-        return {"inputs": _in_runs(self.inputs), "actual": _in_runs(self.actual),
-                "expected": {_AND.join(oracles): _in_runs(self.expected[oracles[0]]) for oracles in alike.values()}}
+        return {"inputs": _each(in_runs, self.inputs), "actual": _each(in_runs, self.actual), "expected": {
+            _AND.join(oracles): _each(in_runs, self.expected[oracles[0]]) for oracles in alike.values()}}
 
 
-MOST_IN_RUNS = 1 << 14
-"""Values that the runs of one evidence stand for: a stranger's file is not to fill the memory."""
 _AND = " and "
-_SHORTEST_RUN = 6
-_RUN = re.compile(r"(\d{1,5}) x (.+)")
+_Values = dict[str, tuple[str, ...]]
 
 
-def _one_by_one(arrays: dict[str, tuple[str, ...]]) -> dict[str, tuple[str, ...]]:
-    def told(value: str) -> tuple[str, ...]:
-        run = _RUN.fullmatch(value)
-        return (run[2],) * int(run[1]) if run else (value,)
-
-    return {name: tuple(one for value in values for one in told(value)) for name, values in arrays.items()}
-
-
-def _in_runs(arrays: dict[str, tuple[str, ...]]) -> dict[str, tuple[str, ...]]:
-    def told(values: tuple[str, ...]) -> Iterator[str]:
-        for value, run in groupby(values):
-            count = len(list(run))
-            yield from [value] * count if count < _SHORTEST_RUN else [f"{count} x {value}"]
-
-    return {name: tuple(told(values)) for name, values in arrays.items()}
+def _each(told: Callable[[Iterable[str]], tuple[str, ...]], arrays: _Values) -> _Values:
+    return {name: told(values) for name, values in arrays.items()}
 
 
 class Relative(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):

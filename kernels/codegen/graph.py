@@ -354,12 +354,15 @@ class Buffer(_Record, frozen=True, kw_only=True):
     role: Role = "in"
 
 
+Buffers = Annotated[tuple[Buffer, ...], Meta(max_length=24)]
+
+
 class Graph(_Record, frozen=True, kw_only=True, tag="graph"):
     """A program. outer: lengths of x0, x1, ...; r: length of the reduction axis, None without one (0 is legal and
     reduces nothing). schedules: the first is the main one, the others are variants."""
 
     outer: Annotated[tuple[Annotated[int, Meta(ge=0, le=2**31)], ...], Meta(min_length=1, max_length=3)]
     r: Annotated[int, Meta(ge=0, le=2**31)] | None = None
-    buffers: Annotated[tuple[Buffer, ...], Meta(max_length=24)]
+    buffers: Buffers = ()
     nodes: Annotated[tuple[Node, ...], Meta(max_length=MAX_NODES)]
     schedules: Annotated[tuple[Schedule, ...], Meta(min_length=1, max_length=6)] = (Schedule(),)

@@ -16,13 +16,16 @@ from tests.support.campaigns import campaign_options
 from tests.support.cases import addition, division
 from tests.support.refusals import refusal
 from tests.unit.corpus.entries import entry
+from tests.unit.graphs.graphs import X, load, store, vector
 from tridiff.fuzz.campaign.record import CampaignOptions, Counts, Plan, ShardResult, ShardSpec, Summary, TargetCounts
 from tridiff.fuzz.coverage.record import Ledger
 from tridiff.fuzz.errors import TridiffError
+from tridiff.fuzz.kinds.graphs.arrays import arrays_of
 from tridiff.fuzz.records import (
     MAX_ELEMENTS,
     SCHEMA,
     ArraySpec,
+    Blame,
     Case,
     Content,
     CorpusEntry,
@@ -37,6 +40,7 @@ from tridiff.fuzz.records import (
     RowCounts,
     Seconds,
     Signature,
+    Tried,
     Verdict,
     canonical_json,
     decode,
@@ -44,11 +48,13 @@ from tridiff.fuzz.records import (
     encode,
     pretty_json,
 )
+from tridiff.fuzz.records.blame import Effect
 from tridiff.fuzz.records.codec import decode_file, pretty_json_without_defaults, printable
 from tridiff.fuzz.records.pretty import WIDTH, layout
 from tridiff.fuzz.registry import all_targets, find
 from tridiff.fuzz.target import Limits
 from tridiff.fuzz.workers import protocol
+from tridiff.kernels.codegen.graph import Graph
 
 TEXT = st.text(max_size=30)
 QUICK = settings(max_examples=20, deadline=None, database=None, suppress_health_check=list(HealthCheck))
@@ -375,6 +381,67 @@ def test_versions_and_backends_that_do_the_same_share_a_row_in_files() -> None:
         one = entry(expected=expected)
         text = pretty_json_without_defaults(one)
         assert json.loads(text)["expected"] == written and decode_file(text.encode(), CorpusEntry, source="x") == one
+
+
+def test_changes_in_a_row_that_end_alike_share_one_in_files() -> None:
+    def tried(*rows: tuple[str, Effect, str]) -> Blame:
+        return Blame(triton="3.9.0", backend="cuda", vector=tuple(
+            Tried(change=change, effect=effect, said=said) for change, effect, said in rows))
+
+    for blame, written in (
+            (tried(("a", "same", "x"), ("b", "gone", ""), ("c", "gone", ""), ("d", "gone", "y"), ("e", "gone", "")),
+             [["a", "same", "x"], ["b; c", "gone"], ["d", "gone", "y"], ["e", "gone"]]),
+            (tried(("a" * 300, "gone", ""), ("b" * 300, "gone", "")), [["a" * 300, "gone"], ["b" * 300, "gone"]])):
+        text = pretty_json_without_defaults(blame)
+        assert json.loads(text)["vector"] == written and decode(text, Blame) == blame
+
+
+def test_listed_values_stand_in_files_as_a_list() -> None:
+    def listed(*values: str, overrides: tuple[Put, ...] = ()) -> ArraySpec:
+        return ArraySpec(name="a", dtype="i32", dims=("n",),
+                         content=Content(base=Explicit(values=values), overrides=overrides))
+
+    explicit = {"type": "explicit", "values": ["7 x 1"]}
+    for array, written in (
+            (listed("1", *"0" * 7), ["1", "7 x 0"]), (listed(), []), (listed("7 x 1"), {"base": explicit}),
+            (listed("1", overrides=(Put(value="2"),)),
+             {"base": {**explicit, "values": ["1"]}, "overrides": [{"type": "put", "value": "2"}]}),
+            (listed(*"0" * 20_000), {"base": {**explicit, "values": ["0"] * 20_000}})):
+        text = pretty_json_without_defaults(array)
+        assert json.loads(text)["content"] == written and decode(text, ArraySpec) == array
+    with pytest.raises(TridiffError, match="runs of more than"):
+        decode('{"name": "a", "dtype": "i32", "dims": ["n"], "content": ["9999 x 0", "9999 x 0"]}', ArraySpec)
+
+
+def test_buffers_that_the_arrays_of_a_case_say_are_not_said_again_in_files() -> None:
+    graph = vector(load("in0"), store("out0", X, 0), in0="i32", out0="i32")
+    arrays, sizes = arrays_of(graph, {}, {})
+    case = Case(target="t", sizes=sizes, arrays=arrays, program=graph)
+    after = replace(case, arrays=(replace(arrays[0], name="in1"), arrays[1]))
+    named = replace(case, arrays=(replace(arrays[0], name="No.buffer"), arrays[1]))
+    for one, said in ((case, False), (after, True), (named, True)):
+        text = pretty_json_without_defaults(one)
+        assert ("buffers" in json.loads(text)["program"]) == said and decode(text, Case) == one
+    bare = replace(named, program=replace(graph, buffers=()))
+    assert isinstance(bare.program, Graph) and bare.program.buffers == ()
+
+
+def test_where_it_was_found_is_a_line_in_files() -> None:
+    here = Environment(python="3.12.3", triton="3.9.0", backend="cuda", device="NVIDIA H200")
+    line = "python 3.12.3, triton 3.9.0, backend cuda, device NVIDIA H200"
+
+    def said(found_in: Environment) -> object:
+        one = replace(entry(), found_in=found_in)
+        text = pretty_json_without_defaults(one)
+        assert decode(text, CorpusEntry) == one
+        return json.loads(text)["found_in"]
+
+    assert said(here) == line and said(Environment()) == {}
+    for change in ({"device": "a, b"}, {"device": "a, ptxas b"}, {"repairs_off": ("x",)}, {"knobs": {"TRITON_X": "1"}}):
+        assert isinstance(said(replace(here, **change)), dict)  # type: ignore[arg-type]
+    for wrong in ("", "triton", "triton ", "chip 1", "triton 1, triton 2", "knobs x", "triton 1, "):
+        changed = json.dumps({**json.loads(encode(entry())), "found_in": wrong})
+        assert "is no line of versions" in refusal(lambda text=changed: decode(text, CorpusEntry))
 
 
 def test_an_expectation_is_a_row_without_the_defaults_at_its_end() -> None:
