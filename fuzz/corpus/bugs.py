@@ -6,6 +6,7 @@ as a defect; the other classes have sections of their own.
 
 from collections.abc import Iterable
 from functools import partial
+from itertools import groupby
 from pathlib import Path
 
 import msgspec
@@ -161,15 +162,29 @@ def page(entries: Iterable[CorpusEntry]) -> str:
         if not count[truth]:
             continue
         lines += ["", f"## {title}", "", said]
-        software = ""
-        for one in count[truth]:
-            whose = _SOFTWARE[one.stages[0]]
-            if truth == "defect" and whose != software:
-                software = whose
-                number = sum(_SOFTWARE[other.stages[0]] == whose for other in count[truth])
-                lines += ["", f"### {whose}: {number}"]
-            lines += ["", *_paragraph(one, deeper=truth == "defect", versions=versions)]
+        if truth == "defect":
+            lines += _by_stage(count[truth], versions)
+        else:
+            for one in count[truth]:
+                lines += _paragraph(one, heading="###", told=(), versions=versions)
     return "\n".join((*lines, "", _text("not_covered.md"), ""))
+
+
+def _by_stage(found: list[Cause], versions: tuple[str, ...]) -> list[str]:
+    """Under a heading for each software, and for each stage where the software has several of them."""
+    lines = []
+    for whose, inside in groupby(found, key=lambda one: _SOFTWARE[one.stages[0]]):
+        of_software = list(inside)
+        lines += ["", f"### {whose}: {len(of_software)}"]
+        heading = "####"
+        for stage, group in groupby(of_software, key=lambda one: one.stages[0]):
+            of_stage = list(group)
+            if len(of_stage) < len(of_software):
+                lines += ["", f"#### {stage}: {len(of_stage)}"]
+                heading = "#####"
+            for one in of_stage:
+                lines += _paragraph(one, heading=heading, told=(stage,), versions=versions)
+    return lines
 
 
 def _text(name: str) -> str:
@@ -180,17 +195,19 @@ def _anchor(title: str) -> str:
     return title.lower().replace(" ", "-")
 
 
-def _paragraph(one: Cause, *, deeper: bool, versions: tuple[str, ...]) -> list[str]:
-    facts = [f"Stage: {', '.join(one.stages)}."]
+def _paragraph(one: Cause, *, heading: str, told: tuple[Stage, ...], versions: tuple[str, ...]) -> list[str]:
+    """told: the stages that the headings above say."""
+    facts = [] if one.stages == told else [f"Stage: {', '.join(one.stages)}."]
     if one.upstream:
         facts.append(f"Upstream: {', '.join(one.upstream)}.")
-    links = (f"[{digest_of(name)}]({name.partition('/')[0]})" for name in one.entries)
+    links = (f"[{', '.join(map(digest_of, names))}]({target})"
+             for target, names in groupby(one.entries, key=lambda name: name.partition("/")[0]))
     facts.append(f"{'Entry' if len(one.entries) == 1 else f'{len(one.entries)} entries'}: {', '.join(links)}.")
     alike: dict[str, list[str]] = {}
     for row in one.matrix:
         alike.setdefault(_told(row.cells, versions), []).append(row.where)
-    return [f"{'####' if deeper else '###'} {one.cause}", "", f"{_escaped(one.title)}. {' '.join(facts)}", "",
-            *(f"- {_joined(where)}: {told}" for told, where in alike.items())]
+    return ["", f"{heading} {one.cause}", "", f"{_escaped(one.title)}. {' '.join(facts)}", "",
+            *(f"- {_joined(where)}: {verdicts}" for verdicts, where in alike.items())]
 
 
 def _told(cells: dict[str, str], versions: tuple[str, ...]) -> str:
