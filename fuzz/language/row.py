@@ -21,7 +21,16 @@ Topic = Literal[
 NOT_INTERPRETED = "the interpreter does not run Gluon"
 Library = ModuleType
 """`tridiff.oracles.by_numpy.language` or `tridiff.oracles.by_torch.language`."""
+Values = tuple[Any, ...]
+"""Operands or results of a call: arrays of such a library, or Python numbers."""
 
+
+def of_shape(shape: Callable[[Call], tuple[int, ...]]) -> Callable[[Call, str], tuple[Result, ...]]:
+    """Results of the types that the call stores, each of this shape."""
+    return lambda call, version: tuple(Result(dtype=one, shape=shape(call)) for one in call.stored)
+
+
+LIKE_THE_FIRST = of_shape(lambda call: call.operands[0].shape)
 
 @dataclass(frozen=True, kw_only=True)
 class Row:
@@ -29,7 +38,8 @@ class Row:
 
     covers: the names of Triton's API that it reaches, as `tridiff.fuzz.language.table` spells them. draw: one legal
     call. text: the call as source, with operands x0, x1, ...: an expression, or statements that assign r0, r1, ...
-    results: types and shapes that it must give under a Triton version. answer: the results by a library of oracles,
+    results: types and shapes that it must give under a Triton version; those that the call stores, in the shape of the
+    first operand, unless it is said. answer: the results by a library of oracles,
     of operands that are arrays with the rows in front, or Python numbers; exact ones in the type of the result, others
     in float64. rules: how each result is compared. defined: where the contract defines the results, in torch; None:
     everywhere. bounds: allowed errors of results with a SUM rule, in torch. loads: False if the text reads the
@@ -41,11 +51,11 @@ class Row:
     covers: tuple[str, ...]
     draw: Callable[[Choices], Call]
     text: Callable[[Call], str]
-    results: Callable[[Call, str], tuple[Result, ...]]
-    answer: Callable[[Call, Library, tuple[Any, ...]], tuple[Any, ...]]
+    results: Callable[[Call, str], tuple[Result, ...]] = LIKE_THE_FIRST
+    answer: Callable[[Call, Library, Values], Values]
     rules: Callable[[Call], tuple["Rule", ...]]
-    defined: Callable[[Call, Library, tuple[Any, ...]], tuple[Any, ...]] | None = None
-    bounds: Callable[[Call, tuple[Any, ...]], tuple[Any, ...]] | None = None
+    defined: Callable[[Call, Library, Values], Values] | None = None
+    bounds: Callable[[Call, Values], Values] | None = None
     contents: Callable[[Call], tuple[str, ...]] = lambda call: ()
     """For each operand the word of what it may hold (`tridiff.fuzz.language.draw`), "" for anything."""
     definitions: Callable[[Call], str] = lambda call: ""
@@ -74,7 +84,7 @@ class Row:
     across: bool = False
     """Whether a result depends on the number of its row, so that references need all of them."""
 
-    checked: Callable[[Call, "Watch", tuple[Any, ...]], None] | None = None
+    checked: Callable[[Call, "Watch", Values], None] | None = None
     """Does the operations of one program that may be checked for overflow, exactly. Operands: of a block its elements
     in a line, of all others the number. None: the row says nothing of that."""
 

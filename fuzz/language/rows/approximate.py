@@ -9,7 +9,7 @@ from typing import Any
 
 from tridiff.fuzz.language.choices import Choices
 from tridiff.fuzz.language.flushing import flushing
-from tridiff.fuzz.language.row import Library, Row
+from tridiff.fuzz.language.row import Library, Row, Values
 from tridiff.fuzz.language.rows.operators import together
 from tridiff.fuzz.language.texts import arguments
 from tridiff.kernels.language.call import Call, Result
@@ -18,7 +18,7 @@ from tridiff.oracles.rules import REL, SUM
 _ORIGIN = "CUDA C++ Programming Guide, intrinsic functions"
 _PI = 3.141592653589793
 BUDGET = 1024
-Bound = Callable[[Any, tuple[Any, ...]], Any]
+Bound = Callable[[Any, Values], Any]
 """Of the expected results and the operands, both in float64."""
 
 
@@ -40,7 +40,7 @@ def _flat(power: float) -> Bound:
 
 def _logarithm(power: float, ulps: int) -> Bound:
     """An absolute error between 1/2 and 2, elsewhere ulps."""
-    def bound(expected: Any, x: tuple[Any, ...]) -> Any:
+    def bound(expected: Any, x: Values) -> Any:
         import torch
 
         near = (x[0] >= 0.5) & (x[0] <= 2)
@@ -49,14 +49,14 @@ def _logarithm(power: float, ulps: int) -> Bound:
     return bound
 
 
-def _tangent(expected: Any, x: tuple[Any, ...]) -> Any:
+def _tangent(expected: Any, x: Values) -> Any:
     """The quotient of the fast sine and the fast cosine, each as far off as it may be, with 3 ulps of the division."""
     cosine = x[0].cos().abs()
     off = (2.0**-21.41 + expected.abs() * 2.0**-21.19) / (cosine - 2.0**-21.19).clamp_min(2.0**-30)
     return off * 1.001 + _ulps(expected, 3)
 
 
-def _power(expected: Any, x: tuple[Any, ...]) -> Any:
+def _power(expected: Any, x: Values) -> Any:
     """2 to the rounded product of y with the fast logarithm of x."""
     logarithm = x[0].log2()
     product = (x[1] * logarithm).abs()
@@ -64,7 +64,7 @@ def _power(expected: Any, x: tuple[Any, ...]) -> Any:
     return expected.abs() * ((off * 0.6932 + 2.0**-21).clamp_max(40).expm1())
 
 
-_FUNCTIONS: dict[str, tuple[str, int, Bound, Callable[[tuple[Any, ...]], Any], str]] = {
+_FUNCTIONS: dict[str, tuple[str, int, Bound, Callable[[Values], Any], str]] = {
     "fast_expf": ("exp", 1, _growing(1.173), lambda x: x[0].abs() < 200, "moderate"),
     "fast_exp10f": ("exp10", 1, _growing(2.97), lambda x: x[0].abs() < 80, "moderate"),
     "fast_logf": ("log", 1, _logarithm(-21.41, 3), lambda x: x[0] >= 0, "probability"),
@@ -87,15 +87,15 @@ def _fast(name: str) -> Row:
         others = tuple(choices.block("fp32", choices.often(shape, choices.partner(shape))) for _ in range(count - 1))
         return Call(row=function, operands=(choices.block("fp32", shape), *others), stored=("fp32",))
 
-    def answer(call: Call, lib: Library, operands: tuple[Any, ...]) -> tuple[Any, ...]:
+    def answer(call: Call, lib: Library, operands: Values) -> Values:
         return (lib.special(exact, *lib.align(operands)),)
 
-    def wide(lib: Library, operands: tuple[Any, ...]) -> tuple[Any, ...]:
+    def wide(lib: Library, operands: Values) -> Values:
         import torch
 
         return tuple(one.to(torch.float64) for one in lib.align(operands))
 
-    def bounds(call: Call, operands: tuple[Any, ...]) -> tuple[Any, ...]:
+    def bounds(call: Call, operands: Values) -> Values:
         import torch
 
         from tridiff.oracles.by_torch import language
@@ -104,7 +104,7 @@ def _fast(name: str) -> Row:
         found = error(expected, wide(language, operands))
         return (torch.where(torch.isfinite(expected) & torch.isfinite(found), found, 0.0),)
 
-    def defined(call: Call, lib: Library, operands: tuple[Any, ...]) -> tuple[Any, ...]:
+    def defined(call: Call, lib: Library, operands: Values) -> Values:
         import torch
 
         x, expected = wide(lib, operands), answer(call, lib, operands)[0]
@@ -129,12 +129,12 @@ def _fast_quotient() -> Row:
         return Call(row=function, stored=("fp32",), operands=(
             choices.block("fp32", shape), choices.block("fp32", choices.often(shape, choices.partner(shape)))))
 
-    def bounds(call: Call, operands: tuple[Any, ...]) -> tuple[Any, ...]:
+    def bounds(call: Call, operands: Values) -> Values:
         from tridiff.oracles.by_torch import language
 
         return (_ulps(language.pointwise("truediv", "fp64", *operands), 2),)
 
-    def defined(call: Call, lib: Library, operands: tuple[Any, ...]) -> tuple[Any, ...]:
+    def defined(call: Call, lib: Library, operands: Values) -> Values:
         aligned = lib.align(operands)
         expected, size = lib.pointwise("truediv", "fp64", *operands).abs(), aligned[1].abs()
         return ((size >= 2.0**-126) & (size <= 2.0**126) & (expected < 2.0**127),)
@@ -154,7 +154,7 @@ def _reciprocal_of_the_upper_half() -> Row:
     def draw(choices: Choices) -> Call:
         return Call(row=function, operands=(choices.block("fp64", choices.shape(low=0)),), stored=("fp64",))
 
-    def defined(call: Call, lib: Library, operands: tuple[Any, ...]) -> tuple[Any, ...]:
+    def defined(call: Call, lib: Library, operands: Values) -> Values:
         size = operands[0].abs()
         return ((size > 2.0**-1020) & (size < 2.0**1020),)
 

@@ -6,7 +6,7 @@ What an operation gives back, and what it leaves in memory of its own, which the
 from typing import Any
 
 from tridiff.fuzz.language.choices import FLOATS, INTEGERS, Choices
-from tridiff.fuzz.language.row import Library, Row
+from tridiff.fuzz.language.row import Library, Row, Values
 from tridiff.kernels.language.call import Call, Operand, Result
 from tridiff.kernels.language.emit import index
 from tridiff.oracles.dtypes import dtype
@@ -80,19 +80,19 @@ def _update(name: str, op: str, dtypes: tuple[str, ...]) -> Row:
         return "\n".join([*lines, f"r0 = {_called(call, name, ', value' + said)}", "tl.debug_barrier()",
                           "r1 = tl.load(memory)"])
 
-    def together(call: Call, lib: Library, operands: tuple[Any, ...]) -> tuple[Any, Any]:
+    def together(call: Call, lib: Library, operands: Values) -> tuple[Any, Any]:
         old = operands[0]
         value = lib.cast(operands[1], to=call.stored[0])
         return old, lib.where(lib.cast(old, to="i1"), value, value, computed=call.stored[0])
 
-    def answer(call: Call, lib: Library, operands: tuple[Any, ...]) -> tuple[Any, ...]:
+    def answer(call: Call, lib: Library, operands: Values) -> Values:
         old, value = together(call, lib, operands)
         new = value if op == "exchange" else lib.pointwise(op, call.stored[0], old, value)
         if len(operands) > 2:
             new = lib.where(operands[2], new, old, computed=call.stored[0])
         return old, new
 
-    def defined(call: Call, lib: Library, operands: tuple[Any, ...]) -> tuple[Any, ...]:
+    def defined(call: Call, lib: Library, operands: Values) -> Values:
         from tridiff.oracles.bits import is_nan, is_subnormal
 
         old, value = together(call, lib, operands)
@@ -110,7 +110,6 @@ def _update(name: str, op: str, dtypes: tuple[str, ...]) -> Row:
 
     return Row(
         name=f"tl.{name}", topic="memory", covers=(f"tl.{name}", f"tensor.{name}"), draw=draw, text=text, loads=False,
-        results=lambda call, version: tuple(Result(dtype=one, shape=call.operands[0].shape) for one in call.stored),
         answer=answer, defined=defined, rules=lambda call: (
             NUM if dtype(call.stored[0]).is_float else BIT,
             BIT if not dtype(call.stored[0]).is_float else NUM0 if op in ("fmax", "fmin") else NUM))
@@ -130,7 +129,7 @@ def _compare_and_swap() -> Row:
         return "\n".join([*_filled(call, 1), f"r0 = {_called(call, 'atomic_cas', arguments)}", "tl.debug_barrier()",
                           "r1 = tl.load(memory)"])
 
-    def answer(call: Call, lib: Library, operands: tuple[Any, ...]) -> tuple[Any, ...]:
+    def answer(call: Call, lib: Library, operands: Values) -> Values:
         old, expected, new = operands
         bits = f"i{dtype(call.stored[0]).bits}"
         equal = lib.pointwise("eq", bits, *(lib.bitcast(one, to=bits) for one in (old, expected)))
@@ -138,8 +137,7 @@ def _compare_and_swap() -> Row:
 
     return Row(
         name="tl.atomic_cas", topic="memory", covers=("tl.atomic_cas", "tensor.atomic_cas"), draw=draw, text=text,
-        loads=False, results=lambda call, version: tuple(
-            Result(dtype=one, shape=call.operands[0].shape) for one in call.stored),
+        loads=False,
         answer=answer, rules=lambda call: (BIT, BIT))
 
 
@@ -159,14 +157,13 @@ def _atomic_load() -> Row:
         return "\n".join([f"memory = {place(call, 0)}", *([_mask(call, 1)] if masked else ()),
                           f"r0 = {_called(call, 'atomic_load', said)}"])
 
-    def defined(call: Call, lib: Library, operands: tuple[Any, ...]) -> tuple[Any, ...]:
+    def defined(call: Call, lib: Library, operands: Values) -> Values:
         return (operands[1] if len(operands) > 1 else lib.cast(lib.bitcast(
             operands[0], to=f"u{dtype(call.stored[0]).bits}"), to="i1") | True,)
 
     return Row(
         name="tl.atomic_load", topic="memory", covers=("tl.atomic_load", "tensor.atomic_load"), draw=draw, text=text,
         loads=False, since="3.9.0", defined=defined,
-        results=lambda call, version: (Result(dtype=call.stored[0], shape=call.operands[0].shape),),
         answer=lambda call, lib, operands: (operands[0],), rules=lambda call: (BIT,))
 
 
@@ -186,7 +183,7 @@ def _atomic_store() -> Row:
                           _called(call, "atomic_store", f", tl.load({place(call, 1)})" + said), "tl.debug_barrier()",
                           "r0 = tl.load(memory)"])
 
-    def answer(call: Call, lib: Library, operands: tuple[Any, ...]) -> tuple[Any, ...]:
+    def answer(call: Call, lib: Library, operands: Values) -> Values:
         old, new = operands[:2]
         taken = operands[2] if len(operands) > 2 else lib.pointwise("logical_or", "i1", lib.cast(lib.bitcast(
             old, to=f"u{dtype(call.stored[0]).bits}"), to="i1"), True)
@@ -194,8 +191,7 @@ def _atomic_store() -> Row:
 
     return Row(
         name="tl.atomic_store", topic="memory", covers=("tl.atomic_store", "tensor.atomic_store"), draw=draw,
-        text=text, loads=False, since="3.9.0", answer=answer, rules=lambda call: (BIT,),
-        results=lambda call, version: (Result(dtype=call.stored[0], shape=call.operands[0].shape),))
+        text=text, loads=False, since="3.9.0", answer=answer, rules=lambda call: (BIT,))
 
 
 def _atomic_poll() -> Row:

@@ -1,9 +1,8 @@
 """Conversions: by method and function, in both rounding modes, as bits, and the implicit one of a store."""
 
-from typing import Any
 
 from tridiff.fuzz.language.choices import EVERY, FLOATS, FP8, NUMBERS, Choices
-from tridiff.fuzz.language.row import Library, Row
+from tridiff.fuzz.language.row import Library, Row, Values
 from tridiff.fuzz.language.rows import low_bits
 from tridiff.kernels.language.call import Call, Result
 from tridiff.kernels.pointwise.record import TRITON_NAMES
@@ -24,14 +23,14 @@ def _rule(name: str) -> Rule:
     return SET(NUM) if name == "fp8e5" else NUM if dtype(name).is_float else BIT
 
 
-def _answer(call: Call, lib: Library, operands: tuple[Any, ...]) -> tuple[Any, ...]:
+def _answer(call: Call, lib: Library, operands: Values) -> Values:
     to, x = call.stored[-1], operands[0]
     if call.option("rounding", "") == "rtz":
         return (lib.towards_zero(x, to=to),)
     return (lib.candidates(x, to=to) if to == "fp8e5" else lib.cast(x, to=to),)
 
 
-def _defined(call: Call, lib: Library, operands: tuple[Any, ...]) -> tuple[Any, ...]:
+def _defined(call: Call, lib: Library, operands: Values) -> Values:
     return (lib.cast_defined(operands[0], to=call.stored[-1]),)
 
 
@@ -54,7 +53,7 @@ def _cast() -> Row:
     def rules(call: Call) -> tuple[Rule, ...]:
         return (NUM if call.option("rounding", "") == "rtz" else _rule(call.stored[0]),)
 
-    def defined(call: Call, lib: Library, operands: tuple[Any, ...]) -> tuple[Any, ...]:
+    def defined(call: Call, lib: Library, operands: Values) -> Values:
         found = _defined(call, lib, operands)[0]
         if call.option("rounding", "") != "rtz":
             return (found,)
@@ -66,7 +65,6 @@ def _cast() -> Row:
 
     return Row(
         name="tl.cast", topic="conversions", covers=("tl.cast", "tensor.to", "tensor.cast"), draw=draw, text=text,
-        results=lambda call, version: (Result(dtype=call.stored[0], shape=call.operands[0].shape),),
         answer=_answer, rules=rules, defined=defined)
 
 
@@ -86,7 +84,6 @@ def _bitcast() -> Row:
 
     return Row(
         name="tl.cast.bits", topic="conversions", covers=("tl.cast", "tensor.to"), draw=draw, text=text,
-        results=lambda call, version: (Result(dtype=call.stored[0], shape=call.operands[0].shape),),
         answer=lambda call, lib, operands: (lib.bitcast(operands[0], to=call.stored[0]),), rules=lambda call: (BIT,))
 
 

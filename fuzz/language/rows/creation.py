@@ -1,9 +1,8 @@
 """Blocks made of nothing: ranges, constants of every type, program numbers."""
 
-from typing import Any
 
 from tridiff.fuzz.language.choices import EVERY, Choices
-from tridiff.fuzz.language.row import Library, Row
+from tridiff.fuzz.language.row import Library, Row, Values, of_shape
 from tridiff.fuzz.language.rows.movement import shape_of, spelled
 from tridiff.kernels.language.call import Call, Operand, Result
 from tridiff.kernels.pointwise.record import TRITON_NAMES
@@ -51,7 +50,7 @@ def _full() -> Row:
             return f"[{listed}]"
         return f"({listed}{',' if len(shape(call)) == 1 else ''})"
 
-    def answer(call: Call, lib: Library, operands: tuple[Any, ...]) -> tuple[Any, ...]:
+    def answer(call: Call, lib: Library, operands: Values) -> Values:
         count = Result(dtype="i32", shape=shape(call)).elements
         return (lib.rows_of(operands[0], operands[0].shape[0], [call.operands[1].value] * count, to=call.stored[0],
                             shape=shape(call)),)
@@ -59,7 +58,7 @@ def _full() -> Row:
     return Row(
         name="tl.full", topic="creation", covers=("tl.full",), draw=draw,
         text=lambda call: f"tl.full({written(call)}, {call.operands[1].number}, {TRITON_NAMES[call.stored[0]]})",
-        results=lambda call, version: (Result(dtype=call.stored[0], shape=shape(call)),),
+        results=of_shape(shape),
         answer=answer, rules=lambda call: (NUM if dtype(call.stored[0]).is_float else BIT,))
 
 
@@ -68,7 +67,7 @@ def _zeros(name: str, text: str) -> Row:
         one, shape = choices.dtype(EVERY), choices.shape(low=1)
         return Call(row=name, operands=(choices.block(one, shape),), stored=(one,))
 
-    def answer(call: Call, lib: Library, operands: tuple[Any, ...]) -> tuple[Any, ...]:
+    def answer(call: Call, lib: Library, operands: Values) -> Values:
         shape = call.operands[0].shape
         return (lib.rows_of(operands[0], operands[0].shape[0], [0] * Result(dtype="i8", shape=shape).elements,
                             to=call.stored[0], shape=shape),)
@@ -76,7 +75,7 @@ def _zeros(name: str, text: str) -> Row:
     return Row(
         name=name, topic="creation", covers=(name,), draw=draw,
         text=lambda call: text.format(shape=list(call.operands[0].shape), dtype=TRITON_NAMES[call.stored[0]]),
-        results=lambda call, version: (Result(dtype=call.stored[0], shape=call.operands[0].shape),), answer=answer,
+        answer=answer,
         rules=lambda call: (BIT,))
 
 
@@ -87,7 +86,7 @@ def _program() -> Row:
         return Call(row="tl.program_id", operands=(ANCHOR,), stored=("i32",),
                     options={"axis": choices.whole(0, 2), "what": choices.one(("program_id", "num_programs"))})
 
-    def answer(call: Call, lib: Library, operands: tuple[Any, ...]) -> tuple[Any, ...]:
+    def answer(call: Call, lib: Library, operands: Values) -> Values:
         rows, axis = operands[0].shape[0], call.number("axis")
         if call.options["what"] == "num_programs":
             return (lib.rows_of(operands[0], rows, [rows if axis == 0 else 1], to="i32", shape=()),)
@@ -109,7 +108,7 @@ def _swizzle() -> Row:
         return Call(row="tl.swizzle2d", operands=(Operand(dtype="i32", shape=(8,)), Operand(dtype="i32", shape=(8,))),
                     options=dict(sizes), stored=("i32", "i32"))
 
-    def places(call: Call, lib: Library, operands: tuple[Any, ...]) -> tuple[Any, ...]:
+    def places(call: Call, lib: Library, operands: Values) -> Values:
         i, j = (lib.pointwise("remainder", "i32", lib.pointwise("bitwise_and", "i32", one, 0x7FFF), call.number(size))
                 for one, size in zip(operands, ("size_i", "size_j"), strict=True))
         return lib.swizzled(i, j, **{name: call.number(name) for name in ("size_i", "size_j", "size_g")})

@@ -9,7 +9,7 @@ from itertools import product
 from typing import Any
 
 from tridiff.fuzz.language.choices import FLOATS, INTEGERS, Choices
-from tridiff.fuzz.language.row import Library, Row
+from tridiff.fuzz.language.row import Library, Row, Values
 from tridiff.fuzz.language.rows.movement import shape_of, spelled
 from tridiff.kernels.language.call import Call, Result
 from tridiff.kernels.language.emit import index
@@ -107,7 +107,7 @@ def _copy() -> Row:
                       f"{indent}tl.store_tensor_descriptor(target, [{there}], found)"]
         return "\n".join(lines)
 
-    def answer(call: Call, lib: Library, operands: tuple[Any, ...]) -> tuple[Any, ...]:
+    def answer(call: Call, lib: Library, operands: Values) -> Values:
         filler = float("nan") if call.option("padding", "") == "nan" else 0
         return (_moved(call, lib, operands[0], steps_of(call), filler),)
 
@@ -115,7 +115,6 @@ def _copy() -> Row:
         name="tl.make_tensor_descriptor", topic="descriptors", draw=draw, text=text, loads=False, stores=False,
         covers=("tl.make_tensor_descriptor", "tl.load_tensor_descriptor", "tl.store_tensor_descriptor",
                 "tl.tensor_descriptor"), aligned=True, answer=answer,
-        results=lambda call, version: (Result(dtype=call.stored[0], shape=call.operands[0].shape),),
         rules=lambda call: (_rule(call.stored[0]),))
 
 
@@ -151,7 +150,7 @@ def _reduction(name: str) -> Row:
             f"value = tl.load(x1_ptr + program * x1_pitch + {index(block)})",
             f"target.{name}([{call.options['down']}, {call.options['right']}], value)"])
 
-    def spread(call: Call, lib: Library, operands: tuple[Any, ...]) -> tuple[Any, Any]:
+    def spread(call: Call, lib: Library, operands: Values) -> tuple[Any, Any]:
         """The block where it lies in the tensor, and where that is."""
         (height, width), (rows, columns) = call.operands[0].shape, call.operands[1].shape
         places, inside = [], []
@@ -166,12 +165,12 @@ def _reduction(name: str) -> Row:
         return (lib.reshape(taken, shape=(height, width)),
                 lib.rows_of(x, x.shape[0], inside, to="i1", shape=(height, width)))
 
-    def answer(call: Call, lib: Library, operands: tuple[Any, ...]) -> tuple[Any, ...]:
+    def answer(call: Call, lib: Library, operands: Values) -> Values:
         value, inside = spread(call, lib, operands)
         changed = lib.pointwise(op, call.stored[0], operands[0], value)
         return (lib.where(inside, changed, operands[0], computed=call.stored[0]),)
 
-    def defined(call: Call, lib: Library, operands: tuple[Any, ...]) -> tuple[Any, ...]:
+    def defined(call: Call, lib: Library, operands: Values) -> Values:
         from tridiff.oracles.bits import is_nan, is_subnormal
 
         value, inside = spread(call, lib, operands)
@@ -190,7 +189,6 @@ def _reduction(name: str) -> Row:
     return Row(
         name=f"descriptor.{name}", topic="descriptors", covers=(f"descriptor.{name}",), draw=draw, text=text,
         loads=False, stores=False, aligned=True, answer=answer, defined=defined, refused=refused,
-        results=lambda call, version: (Result(dtype=call.stored[0], shape=call.operands[0].shape),),
         rules=lambda call: (_rule(call.stored[0]),))
 
 
@@ -216,7 +214,7 @@ def _rows_of_a_tensor(name: str) -> Row:
             _made("target", "out0", shape, (1, shape[1])),
             f"target.scatter(tl.load(x0_ptr + program * x0_pitch + {index(shape)}), places, 0)"])
 
-    def answer(call: Call, lib: Library, operands: tuple[Any, ...]) -> tuple[Any, ...]:
+    def answer(call: Call, lib: Library, operands: Values) -> Values:
         x, number = operands[0], call.operands[0].shape[0]
         if name == "scatter":
             return (lib.flip(x, axis=0),)
@@ -230,7 +228,6 @@ def _rows_of_a_tensor(name: str) -> Row:
     return Row(
         name=f"descriptor.{name}", topic="descriptors", covers=(f"descriptor.{name}",), draw=draw, text=text,
         loads=False, stores=False, aligned=True, answer=answer, refused=refused,
-        results=lambda call, version: (Result(dtype=call.stored[0], shape=call.operands[0].shape),),
         rules=lambda call: (BIT,))
 
 

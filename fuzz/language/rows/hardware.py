@@ -6,10 +6,9 @@ Sources: docstrings of `gl.inline_asm`, `CachePolicy`, `FractionalEvictionPolicy
 
 from collections.abc import Callable
 from dataclasses import dataclass
-from typing import Any
 
 from tridiff.fuzz.language.choices import EVERY, NUMBERS, Choices
-from tridiff.fuzz.language.row import NOT_INTERPRETED, Library, Row
+from tridiff.fuzz.language.row import NOT_INTERPRETED, Library, Row, Values
 from tridiff.kernels.language.call import Call, Result
 from tridiff.kernels.language.gluon import LAYOUTS
 from tridiff.kernels.language.lines import ANOTHER_SHAPE, ANOTHER_TYPE
@@ -34,7 +33,6 @@ def _same(name: str, covers: tuple[str, ...], text: Callable[[Call], str], *, si
     return Row(
         name=name, topic="gluon", covers=covers, draw=draw, text=text, since=since, loads=not policy,
         stores=not policy, gluon=True, refused=_device_only,
-        results=lambda call, version: (Result(dtype=call.stored[0], shape=call.operands[0].shape),),
         answer=lambda call, lib, operands: (operands[0],), rules=lambda call: (BIT,))
 
 
@@ -136,13 +134,12 @@ def _inline_asm() -> Row:
     def definitions(call: Call) -> str:
         return _WRITER.replace("{} {{}}, {{}};", f"{_ASSEMBLIES[str(call.options['assembly'])].text} {{}}, {{}};")
 
-    def answer(call: Call, lib: Library, operands: tuple[Any, ...]) -> tuple[Any, ...]:
+    def answer(call: Call, lib: Library, operands: Values) -> Values:
         return (lib.pointwise(_ASSEMBLIES[str(call.options["assembly"])].op, call.stored[0], *operands),)
 
     return Row(
         name="gl.inline_asm", topic="gluon", covers=("gl.inline_asm",), draw=draw, text=text, definitions=definitions,
         answer=answer, since="3.9.0", gluon=True, refused=_device_only,
-        results=lambda call, version: (Result(dtype=call.stored[0], shape=call.operands[0].shape),),
         rules=lambda call: (NUM0 if call.stored[0].startswith("fp") else BIT,))
 
 

@@ -8,7 +8,7 @@ from collections.abc import Callable
 from typing import Any
 
 from tridiff.fuzz.language.choices import EVERY, INTEGERS, NUMBERS, Choices
-from tridiff.fuzz.language.row import Library, Row
+from tridiff.fuzz.language.row import Library, Row, Values, of_shape
 from tridiff.fuzz.language.rows.movement import shape_of, spelled
 from tridiff.kernels.language.call import Call, Operand, Result
 from tridiff.kernels.language.emit import index
@@ -31,7 +31,6 @@ def _same(name: str, covers: tuple[str, ...], text: Callable[[Call], str], *, dt
 
     return Row(
         name=name, topic="hints", covers=covers, draw=draw, text=text, since=since, loads=loads, refused=refused,
-        results=lambda call, version: (Result(dtype=call.stored[0], shape=call.operands[0].shape),),
         answer=lambda call, lib, operands: (operands[0],), rules=lambda call: (BIT,))
 
 
@@ -66,7 +65,7 @@ def _multiples() -> Row:
         return "\n".join([f"r0 = tl.multiple_of(x0 & {-by}, {said}) + x0" if call.stored[0][0] == "i" else
                           f"r0 = tl.multiple_of(x0 - x0 % {by}, {said}) + x0", f"r1 = r0 // {by}"])
 
-    def answer(call: Call, lib: Library, operands: tuple[Any, ...]) -> tuple[Any, ...]:
+    def answer(call: Call, lib: Library, operands: Values) -> Values:
         one, x = call.stored[0], operands[0]
         low = lib.pointwise("bitwise_and", one, x, call.number("by") - 1)
         total = lib.pointwise("add", one, lib.pointwise("sub", one, x, low), x)
@@ -74,7 +73,6 @@ def _multiples() -> Row:
 
     return Row(
         name="tl.multiple_of", topic="hints", covers=("tl.multiple_of",), draw=draw, text=text, answer=answer,
-        results=lambda call, version: tuple(Result(dtype=one, shape=call.operands[0].shape) for one in call.stored),
         rules=lambda call: (BIT, BIT))
 
 
@@ -94,7 +92,7 @@ def _item() -> Row:
 
     return Row(
         name="tensor.item", topic="hints", covers=("tensor.item",), draw=draw, text=lambda call: "x0.item()",
-        results=lambda call, version: (Result(dtype=call.stored[0]),),
+        results=of_shape(lambda call: ()),
         answer=lambda call, lib, operands: (lib.reshape(operands[0], shape=()),), rules=lambda call: (BIT,))
 
 
@@ -108,7 +106,7 @@ def _to_tensor() -> Row:
     return Row(
         name="tl.to_tensor", topic="hints", covers=("tl.to_tensor",), draw=draw, since="3.7.0",
         text=lambda call: f"tl.to_tensor({call.operands[1].number if call.operands[1].kind == 'number' else 'x1'})",
-        results=lambda call, version: (Result(dtype=call.stored[0]),),
+        results=of_shape(lambda call: ()),
         answer=lambda call, lib, operands: (lib.rows_of(operands[0], operands[0].shape[0], [operands[1]],
                                                         to=call.stored[0], shape=()),), rules=lambda call: (BIT,))
 
@@ -137,7 +135,7 @@ def _reordered() -> Row:
     return Row(
         name="tl.view", topic="hints", covers=("tl.view", "tensor.view", "tl.reshape", "tl.ravel"), draw=draw,
         text=text,
-        results=lambda call, version: (Result(dtype=call.stored[0]),),
+        results=of_shape(lambda call: ()),
         answer=lambda call, lib, operands: (lib.fold(operands[0], kind="sum", axis=None, keep=False),),
         rules=lambda call: (BIT,))
 
@@ -156,13 +154,13 @@ def _joined() -> Row:
             f'tl.static_assert(moved.shape[0] == {2 * call.operands[0].shape[0]}, "{ANOTHER_SHAPE}")',
             "r0 = tl.sum(moved)"])
 
-    def answer(call: Call, lib: Library, operands: tuple[Any, ...]) -> tuple[Any, ...]:
+    def answer(call: Call, lib: Library, operands: Values) -> Values:
         return (lib.pointwise("add", call.stored[0], *(
             lib.fold(one, kind="sum", axis=None, keep=False) for one in operands)),)
 
     return Row(
         name="tl.cat.reordered", topic="hints", covers=("tl.cat",), draw=draw, text=text, answer=answer,
-        results=lambda call, version: (Result(dtype=call.stored[0]),), rules=lambda call: (BIT,))
+        results=of_shape(lambda call: ()), rules=lambda call: (BIT,))
 
 
 def _constant() -> Row:
@@ -174,7 +172,7 @@ def _constant() -> Row:
         return Call(row="tl.max_constancy", operands=(Operand(dtype=one, shape=(size,)),), stored=(one,),
                     options={"groups": length})
 
-    def places(call: Call, lib: Library, operands: tuple[Any, ...]) -> Any:
+    def places(call: Call, lib: Library, operands: Values) -> Any:
         size, length = call.operands[0].shape[0], call.number("groups")
         return lib.rows_of(operands[0], operands[0].shape[0], [place // length for place in range(size)], to="i32",
                            shape=(size,))
@@ -184,7 +182,6 @@ def _constant() -> Row:
         text=lambda call: f"offset = tl.max_constancy(tl.arange(0, {call.operands[0].shape[0]}) // "
                           f"{call.options['groups']}, {call.options['groups']})\n"
                           "r0 = tl.load(x0_ptr + program * x0_pitch + offset)",
-        results=lambda call, version: (Result(dtype=call.stored[0], shape=call.operands[0].shape),),
         answer=lambda call, lib, operands: (lib.gather(operands[0], places(call, lib, operands), axis=0),),
         rules=lambda call: (BIT,))
 
@@ -217,7 +214,7 @@ def _range() -> Row:
             if name in call.options)
         return f"r0 = x0\nfor i in tl.{call.options['way']}({said}):\n    r0 = r0 * 3 + i"
 
-    def answer(call: Call, lib: Library, operands: tuple[Any, ...]) -> tuple[Any, ...]:
+    def answer(call: Call, lib: Library, operands: Values) -> Values:
         found = operands[0]
         for number in range(*bounds(call)):
             found = lib.pointwise("add", "i32", lib.pointwise("mul", "i32", found, 3), number)
@@ -250,7 +247,6 @@ def _aggregate() -> Row:
         text=lambda call: "pair = _Pair(x0, x1)\nother = tl.aggregate_replace(pair, first=x1)\n"
                           "r0, r1, r2 = other.first, other.second, pair.first",
         definitions=lambda call: _PAIR, rules=lambda call: (BIT, BIT, BIT),
-        results=lambda call, version: tuple(Result(dtype=one, shape=call.operands[0].shape) for one in call.stored),
         answer=lambda call, lib, operands: (operands[1], operands[1], operands[0]))
 
 

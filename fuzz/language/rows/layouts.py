@@ -5,7 +5,7 @@ from collections.abc import Callable
 from typing import Any
 
 from tridiff.fuzz.language.choices import EVERY, NUMBERS, Choices
-from tridiff.fuzz.language.row import NOT_INTERPRETED, Library, Row
+from tridiff.fuzz.language.row import NOT_INTERPRETED, Library, Row, Values, of_shape
 from tridiff.fuzz.language.rows.movement import _expanded
 from tridiff.kernels.language.call import Call, Operand, Result
 from tridiff.kernels.language.gluon import LAYOUTS
@@ -21,11 +21,11 @@ def _not_interpreted(call: Call, backend: str) -> str:
 
 
 def _row(name: str, covers: tuple[str, ...], draw: Callable[[Choices], Call], text: Callable[[Call], str],
-         shape: Callable[[Call], tuple[int, ...]], answer: Callable[[Call, Library, tuple[Any, ...]], Any],
+         shape: Callable[[Call], tuple[int, ...]], answer: Callable[[Call, Library, Values], Any],
          loads: bool = True) -> Row:
     return Row(
         name=name, topic="gluon", covers=covers, draw=draw, text=text, loads=loads, gluon=True,
-        refused=_not_interpreted, results=lambda call, version: (Result(dtype=call.stored[0], shape=shape(call)),),
+        refused=_not_interpreted, results=of_shape(shape),
         answer=lambda call, lib, operands: (answer(call, lib, operands),),
         rules=lambda call: (NUM if dtype(call.stored[0]).is_float else BIT,))
 
@@ -42,7 +42,7 @@ def _filled(name: str, text: Callable[[Call], str], *, zero: bool) -> Row:
         number = Operand(kind="number", dtype="i32", number="0") if zero else choices.number(like=one)
         return Call(row=name, operands=(choices.block(one, shape), number), stored=(one,), options=_way(choices))
 
-    def answer(call: Call, lib: Library, operands: tuple[Any, ...]) -> Any:
+    def answer(call: Call, lib: Library, operands: Values) -> Any:
         count = Result(dtype="i8", shape=call.operands[0].shape).elements
         return lib.rows_of(operands[0], operands[0].shape[0], [operands[1]] * count, to=call.stored[0],
                            shape=call.operands[0].shape)
@@ -135,7 +135,7 @@ def _split() -> Row:
         name="gl.split", topic="gluon", covers=("gl.split",), draw=draw, gluon=True, refused=_not_interpreted,
         text=lambda call: "tl.split(tl.convert_layout(x0, tl.BlockedLayout([1, 2], [32, 1], [tl.num_warps(), 1], "
                           "[1, 0])))",
-        results=lambda call, version: tuple(Result(dtype=one, shape=call.operands[0].shape[:1]) for one in call.stored),
+        results=of_shape(lambda call: call.operands[0].shape[:1]),
         answer=lambda call, lib, operands: (lib.half(operands[0], number=0), lib.half(operands[0], number=1)),
         rules=lambda call: (BIT, BIT))
 
@@ -152,7 +152,7 @@ def _dot_fma() -> Row:
         left, right = (f"tl.convert_layout(x{number}, tl.DotOperandLayout({number}, L2, 0))" for number in (0, 1))
         return f"tl.dot_fma({left}, {right}, x2)"
 
-    def bounds(call: Call, operands: tuple[Any, ...]) -> tuple[Any, ...]:
+    def bounds(call: Call, operands: Values) -> Values:
         from tridiff.fuzz.language.rows.products import bound_of_dot
 
         return (bound_of_dot(operands, precision="ieee"),)

@@ -7,7 +7,7 @@ not for its bits, stores the number as an integer.
 from typing import Any
 
 from tridiff.fuzz.language.choices import Choices
-from tridiff.fuzz.language.row import Library, Row
+from tridiff.fuzz.language.row import Library, Row, Values
 from tridiff.kernels.language.call import Call, Result
 from tridiff.kernels.pointwise.record import TRITON_NAMES
 from tridiff.oracles.dtypes import dtype
@@ -30,13 +30,13 @@ def _moved(call: Call, lib: Library, x: Any) -> Any:
     return lib.permute(x, order=(1, 0)) if call.option("way") == "transposed" else x
 
 
-def _low(call: Call, lib: Library, operands: tuple[Any, ...]) -> Any:
+def _low(call: Call, lib: Library, operands: Values) -> Any:
     one, narrow = call.operands[0].dtype, call.stored[0]
     found = lib.cast(lib.bitcast(_sum(call, lib, operands), to=_whole(one)), to=narrow)
     return lib.pointwise("bitwise_xor", narrow, found, 1) if call.options["way"] == "noinline" else found
 
 
-def _sum(call: Call, lib: Library, operands: tuple[Any, ...]) -> Any:
+def _sum(call: Call, lib: Library, operands: Values) -> Any:
     return lib.pointwise("add", call.operands[0].dtype, *operands)
 
 
@@ -56,10 +56,10 @@ def _low_bits() -> Row:
         wide, narrow = TRITON_NAMES[_whole(call.operands[0].dtype)], TRITON_NAMES[call.stored[0]]
         return _WAYS[str(call.options["way"])].format(f"(x0 + x1).to({wide}, bitcast=True).to({narrow})")
 
-    def answer(call: Call, lib: Library, operands: tuple[Any, ...]) -> tuple[Any, ...]:
+    def answer(call: Call, lib: Library, operands: Values) -> Values:
         return (_moved(call, lib, _low(call, lib, operands)),)
 
-    def defined(call: Call, lib: Library, operands: tuple[Any, ...]) -> tuple[Any, ...]:
+    def defined(call: Call, lib: Library, operands: Values) -> Values:
         found = _sum(call, lib, operands)
         return (_moved(call, lib, found == found),)  # which NaN is made nothing says
 

@@ -7,10 +7,9 @@ Sources: docstrings of `tl.map_elementwise`, `tl.inline_asm_elementwise`, `tl.re
 import math
 from collections.abc import Callable
 from dataclasses import dataclass
-from typing import Any
 
 from tridiff.fuzz.language.choices import Choices
-from tridiff.fuzz.language.row import Library, Row
+from tridiff.fuzz.language.row import Library, Row, Values, of_shape
 from tridiff.fuzz.language.rows.operators import together
 from tridiff.fuzz.language.rows.reductions import axis_of, folded
 from tridiff.fuzz.language.texts import arguments
@@ -18,7 +17,7 @@ from tridiff.kernels.language.call import Call, Result
 from tridiff.kernels.pointwise.record import TRITON_NAMES
 from tridiff.oracles.rules import BIT, NUM0
 
-_Answer = Callable[[Library, Call, tuple[Any, ...]], tuple[Any, ...]]
+_Answer = Callable[[Library, Call, Values], Values]
 
 
 def _device_only(call: Call, backend: str) -> str:
@@ -44,11 +43,11 @@ def _of(op: str) -> _Answer:
     return lambda lib, call, x: (lib.pointwise(op, call.operands[0].dtype, *x),)
 
 
-def _sum_and_difference(lib: Library, call: Call, x: tuple[Any, ...]) -> tuple[Any, ...]:
+def _sum_and_difference(lib: Library, call: Call, x: Values) -> Values:
     return lib.pointwise("add", "i32", *x), lib.pointwise("sub", "i32", *x)
 
 
-def _wide_product(lib: Library, call: Call, x: tuple[Any, ...]) -> tuple[Any, ...]:
+def _wide_product(lib: Library, call: Call, x: Values) -> Values:
     """i64 and the lower half."""
     return (lib.pointwise("mul", "i64", *(lib.cast(one, to="i64") for one in x)), lib.pointwise("mul", "i32", *x))
 
@@ -97,7 +96,7 @@ def _assembly() -> Row:
 
     return Row(
         name="tl.inline_asm_elementwise", topic="mapped", covers=("tl.inline_asm_elementwise",), draw=draw, text=text,
-        results=lambda call, version: tuple(Result(dtype=one, shape=together(call)) for one in call.stored),
+        results=of_shape(together),
         answer=lambda call, lib, operands: _BY_NAME[str(call.options["assembly"])].answer(
             lib, call, lib.align(operands)),
         refused=_device_only, rules=lambda call: tuple(NUM0 if one == "fp32" else BIT for one in call.stored))
@@ -111,7 +110,7 @@ _FUNCTIONS = {
 }
 
 
-def _mapped(lib: Library, call: Call, x: tuple[Any, ...]) -> tuple[Any, ...]:
+def _mapped(lib: Library, call: Call, x: Values) -> Values:
     one, kind = call.operands[0].dtype, call.options["mapping"]
     difference, total = lib.pointwise("sub", one, *x), lib.pointwise("add", one, *x)
     if kind == "branch":
@@ -149,7 +148,7 @@ def _map_elementwise() -> Row:
     return Row(
         name="tl.map_elementwise", topic="mapped", covers=("tl.map_elementwise",), draw=draw, text=text,
         definitions=lambda call: f"@triton.jit\n{_FUNCTIONS[str(call.options['mapping'])]}\n",
-        results=lambda call, version: tuple(Result(dtype=one, shape=together(call)) for one in call.stored),
+        results=of_shape(together),
         answer=lambda call, lib, operands: _mapped(lib, call, lib.align(operands)),
         refused=lambda call, backend: "" if backend != "interpreter" else "the interpreter maps no functions",
         rules=lambda call: tuple(BIT for _ in call.stored))
@@ -178,7 +177,7 @@ def _reduce_three() -> Row:
         return Call(row="tl.reduce.three", operands=tuple(choices.block(one, shape) for one in types),
                     options=options, stored=types)
 
-    def answer(call: Call, lib: Library, operands: tuple[Any, ...]) -> tuple[Any, ...]:
+    def answer(call: Call, lib: Library, operands: Values) -> Values:
         said = {"axis": axis_of(call), "keep": bool(call.option("keep_dims"))}
         kinds = ("sum", "min", "xor")
         return tuple(lib.fold(one, kind=kind, **said) for one, kind in zip(operands, kinds, strict=True))
@@ -190,7 +189,7 @@ def _reduce_three() -> Row:
     return Row(
         name="tl.reduce.three", topic="mapped", covers=("tl.reduce",), draw=draw, text=text,
         definitions=lambda call: _COMBINE, answer=answer,
-        results=lambda call, version: tuple(Result(dtype=one, shape=folded(call)) for one in call.stored),
+        results=of_shape(folded),
         rules=lambda call: tuple(NUM0 if one.startswith("fp") else BIT for one in call.stored))
 
 
@@ -212,7 +211,6 @@ def _affine_scan() -> Row:
     return Row(
         name="tl.associative_scan.affine", topic="mapped", covers=("tl.associative_scan",), draw=draw, text=text,
         definitions=lambda call: _COMBINE, rules=lambda call: (BIT, BIT),
-        results=lambda call, version: tuple(Result(dtype=one, shape=call.operands[0].shape) for one in call.stored),
         answer=lambda call, lib, operands: lib.affine_scan(
             *operands, axis=call.number("axis"), reverse=bool(call.option("reverse"))))
 

@@ -1,9 +1,8 @@
 """Loads and stores with masks and other values, atomics, block pointers."""
 
-from typing import Any
 
 from tridiff.fuzz.language.choices import EVERY, INTEGERS, NUMBERS, Choices
-from tridiff.fuzz.language.row import Library, Row
+from tridiff.fuzz.language.row import Library, Row, Values, of_shape
 from tridiff.fuzz.language.rows import atomics, pointers, rereads, truths
 from tridiff.fuzz.language.rows.atomics import place
 from tridiff.kernels.language.call import Call, Operand, Result
@@ -63,15 +62,14 @@ def _load() -> Row:
         lines.append(f"r0 = tl.load({place(call, 0)}, mask=mask{other}{_said(call)})")
         return "\n".join(lines)
 
-    def answer(call: Call, lib: Library, operands: tuple[Any, ...]) -> tuple[Any, ...]:
+    def answer(call: Call, lib: Library, operands: Values) -> Values:
         return (lib.loaded(operands[0], operands[1], operands[2] if len(operands) > 2 else 0),)
 
-    def defined(call: Call, lib: Library, operands: tuple[Any, ...]) -> tuple[Any, ...]:
+    def defined(call: Call, lib: Library, operands: Values) -> Values:
         return (operands[1] | (len(operands) > 2),)
 
     return Row(
         name="tl.load", topic="memory", covers=("tl.load",), draw=draw, text=text, loads=False, answer=answer,
-        results=lambda call, version: (Result(dtype=call.stored[0], shape=call.operands[0].shape),),
         rules=lambda call: (NUM if dtype(call.stored[0]).is_float else BIT,), defined=defined)
 
 
@@ -93,13 +91,13 @@ def _pointer_arithmetic() -> Row:
         lines = [f"offset = tl.load({place(call, 1)}) & 63", f"base = {base}"]
         return "\n".join([*lines, "r0 = tl.load(" + ("base + offset", "offset + base", "base - (-offset)")[form] + ")"])
 
-    def answer(call: Call, lib: Library, operands: tuple[Any, ...]) -> tuple[Any, ...]:
+    def answer(call: Call, lib: Library, operands: Values) -> Values:
         places = lib.pointwise("bitwise_and", call.operands[1].dtype, operands[1], 63)
         return (lib.gather(operands[0], places, axis=0),)
 
     return Row(
         name="pointer.arithmetic", topic="memory", covers=("pointer",), draw=draw, text=text, loads=False,
-        results=lambda call, version: (Result(dtype=call.stored[0], shape=call.operands[1].shape),),
+        results=of_shape(lambda call: call.operands[1].shape),
         answer=answer, rules=lambda call: (BIT,))
 
 
@@ -127,7 +125,7 @@ def _block_pointer() -> Row:
             lines.append(f"block = tl.advance(block, ({down}, {right}))")
         return "\n".join([*lines, 'r0 = tl.load(block, boundary_check=(0, 1), padding_option="zero")'])
 
-    def answer(call: Call, lib: Library, operands: tuple[Any, ...]) -> tuple[Any, ...]:
+    def answer(call: Call, lib: Library, operands: Values) -> Values:
         height, width = call.operands[0].shape
         rows, columns = call.number("rows"), call.number("columns")
         down, right = call.number("down"), call.number("right")
@@ -171,7 +169,7 @@ def _store() -> Row:
 
     return Row(
         name="tl.store", topic="memory", covers=("tl.store", "tl.debug_barrier", "tensor.store"), draw=draw, text=text,
-        loads=False, results=lambda call, version: (Result(dtype=call.stored[0], shape=call.operands[0].shape),),
+        loads=False,
         answer=lambda call, lib, operands: (lib.where(
             operands[2], operands[1], operands[0], computed=call.stored[0]),),
         rules=lambda call: (BIT,))

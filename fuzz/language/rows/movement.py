@@ -4,7 +4,7 @@ from collections.abc import Callable
 from typing import Any
 
 from tridiff.fuzz.language.choices import EVERY, INTEGERS, Choices, axis_spelled, broadcast
-from tridiff.fuzz.language.row import Library, Row
+from tridiff.fuzz.language.row import Library, Row, Values, of_shape
 from tridiff.kernels.language.call import Call, Operand, Result
 from tridiff.oracles.dtypes import dtype
 from tridiff.oracles.rules import BIT
@@ -38,7 +38,7 @@ def _moving(name: str, covers: tuple[str, ...], *, options: Callable[[Choices, S
 
     return Row(
         name=name, topic="movement", covers=covers, draw=draw, text=text, since=since,
-        results=lambda call, version: (Result(dtype=call.stored[0], shape=becomes(call)),),
+        results=of_shape(becomes),
         answer=lambda call, lib, operands: (moved(lib, call, operands[0]),), rules=lambda call: (BIT,))
 
 
@@ -110,7 +110,7 @@ def _broadcast_to() -> Row:
     return Row(
         name="tl.broadcast_to", topic="movement", covers=("tl.broadcast_to", "tensor.broadcast_to"), draw=draw,
         text=_listing("broadcast_to", "shape"),
-        results=lambda call, version: (Result(dtype=call.stored[0], shape=shape_of(call.options["shape"])),),
+        results=of_shape(lambda call: shape_of(call.options["shape"])),
         answer=lambda call, lib, operands: (lib.broadcast(operands[0], shape=shape_of(call.options["shape"])),),
         rules=lambda call: (BIT,))
 
@@ -128,7 +128,7 @@ def _pair(name: str, covers: tuple[str, ...], *, text: Callable[[Call], str], be
 
     return Row(
         name=name, topic="movement", covers=covers, draw=draw, text=text, since=since,
-        results=lambda call, version: (Result(dtype=call.stored[0], shape=becomes(call)),),
+        results=of_shape(becomes),
         answer=lambda call, lib, operands: (moved(lib, call, operands[0], operands[1]),), rules=lambda call: (BIT,))
 
 
@@ -152,7 +152,7 @@ def _broadcast() -> Row:
     return Row(
         name="tl.broadcast", topic="movement", covers=("tl.broadcast",), draw=draw,
         text=lambda call: "tl.broadcast(x0, x1)",
-        results=lambda call, version: tuple(Result(dtype=one, shape=_both(call)) for one in call.stored),
+        results=of_shape(_both),
         answer=lambda call, lib, operands: tuple(lib.broadcast(one, shape=_both(call)) for one in operands),
         rules=lambda call: (BIT, BIT))
 
@@ -185,7 +185,7 @@ def _gather() -> Row:
         return Call(row="tl.gather", operands=(choices.block(one, shape), choices.block(index, places)),
                     options={"axis": axis}, stored=(one,))
 
-    def within(call: Call, lib: Library, operands: tuple[Any, ...]) -> Any:
+    def within(call: Call, lib: Library, operands: Values) -> Any:
         extent = call.operands[0].shape[call.number("axis") % len(call.operands[0].shape)]
         return lib.pointwise("bitwise_and", call.operands[1].dtype, operands[1],
                              min(extent - 1, int(dtype(call.operands[1].dtype).max)))
@@ -193,7 +193,7 @@ def _gather() -> Row:
     return Row(
         name="tl.gather", topic="movement", covers=("tl.gather", "tensor.gather"), draw=draw,
         text=lambda call: f"tl.gather(x0, x1 & {_mask(call)}, {call.options['axis']})",
-        results=lambda call, version: (Result(dtype=call.stored[0], shape=call.operands[1].shape),),
+        results=of_shape(lambda call: call.operands[1].shape),
         answer=lambda call, lib, operands: (lib.gather(operands[0], within(call, lib, operands),
                                                        axis=call.number("axis")),),
         rules=lambda call: (BIT,))

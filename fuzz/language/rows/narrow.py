@@ -3,9 +3,9 @@
 from typing import Any
 
 from tridiff.fuzz.language.choices import FP8, Choices
-from tridiff.fuzz.language.row import Library, Row
+from tridiff.fuzz.language.row import Library, Row, Values, of_shape
 from tridiff.fuzz.language.rows.operators import COMPARISONS, together
-from tridiff.kernels.language.call import Call, Result
+from tridiff.kernels.language.call import Call
 from tridiff.oracles.rules import BIT, NUM, NUM0, SET, Rule
 
 _EXACT = {"add": "{0} + {1}", "sub": "{0} - {1}", "mul": "{0} * {1}"}
@@ -21,7 +21,7 @@ def _pair(name: str, op: str, text: str, rule: Any, *, result: str = "") -> Row:
         operands = (choices.block(one, shape), choices.block(one, choices.often(shape, choices.partner(shape), ())))
         return Call(row=row, operands=operands, stored=(result or one,))
 
-    def answer(call: Call, lib: Library, operands: tuple[Any, ...]) -> tuple[Any, ...]:
+    def answer(call: Call, lib: Library, operands: Values) -> Values:
         wide = lib.pointwise(op, "fp32", *operands)
         if result:
             return (wide,)
@@ -29,7 +29,7 @@ def _pair(name: str, op: str, text: str, rule: Any, *, result: str = "") -> Row:
 
     return Row(
         name=row, topic="narrow", covers=("fp8",), draw=draw, text=lambda call: text.format("x0", "x1"),
-        results=lambda call, version: (Result(dtype=call.stored[0], shape=together(call)),), answer=answer,
+        results=of_shape(together), answer=answer,
         rules=lambda call: (rule,))
 
 
@@ -37,7 +37,7 @@ def _one(name: str, text: str, op: str, rule: Rule) -> Row:
     """One operand. The minus sign may be a difference, which rounds to the type and may so saturate."""
     row = f"fp8.{name}"
 
-    def answer(call: Call, lib: Library, operands: tuple[Any, ...]) -> tuple[Any, ...]:
+    def answer(call: Call, lib: Library, operands: Values) -> Values:
         wide = lib.pointwise(op, "fp32", *operands)
         return (lib.candidates(wide, to=call.stored[0]) if rule.kind == "SET" else lib.cast(wide, to=call.stored[0]),)
 
@@ -47,7 +47,7 @@ def _one(name: str, text: str, op: str, rule: Rule) -> Row:
 
     return Row(
         name=row, topic="narrow", covers=("fp8",), draw=draw, text=lambda call: text, rules=lambda call: (rule,),
-        results=lambda call, version: (Result(dtype=call.stored[0], shape=call.operands[0].shape),), answer=answer)
+        answer=answer)
 
 
 def _folded(name: str, text: str, kind: str, result: str) -> Row:
@@ -62,7 +62,7 @@ def _folded(name: str, text: str, kind: str, result: str) -> Row:
     def shape(call: Call) -> tuple[int, ...]:
         return call.operands[0].shape if kind == "sort" else call.operands[0].shape[:-1]
 
-    def answer(call: Call, lib: Library, operands: tuple[Any, ...]) -> tuple[Any, ...]:
+    def answer(call: Call, lib: Library, operands: Values) -> Values:
         wide = lib.cast(operands[0], to="fp32")
         if kind == "sort":
             return (lib.cast(lib.sort(wide, descending=False), to=call.stored[0]),)
@@ -70,7 +70,7 @@ def _folded(name: str, text: str, kind: str, result: str) -> Row:
             return (lib.argument(wide, kind=kind, axis=-1, keep=False),)
         return (lib.fold(wide, kind=kind, axis=-1, keep=False),)
 
-    def defined(call: Call, lib: Library, operands: tuple[Any, ...]) -> tuple[Any, ...]:
+    def defined(call: Call, lib: Library, operands: Values) -> Values:
         clean = ~lib.has_nan(operands[0], axis=-1, keep=True)
         return (clean.expand(-1, *shape(call)) if kind == "sort" else clean[..., 0] if name.startswith("arg")
                 else clean[..., 0] | True,)
@@ -78,7 +78,7 @@ def _folded(name: str, text: str, kind: str, result: str) -> Row:
     return Row(
         name=row, topic="narrow", covers=("fp8",), draw=draw, defined=defined, answer=answer,
         text=lambda call: text.format(axis=len(call.operands[0].shape) - 1),
-        results=lambda call, version: (Result(dtype=call.stored[0], shape=shape(call)),),
+        results=of_shape(shape),
         rules=lambda call: (BIT if call.stored[0] == "i32" else NUM0,))
 
 

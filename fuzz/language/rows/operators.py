@@ -1,10 +1,9 @@
 """Operators of Python between blocks, scalars, numbers and constexprs, with implicit conversion and broadcasting."""
 
-from typing import Any
 
 from tridiff.fuzz.language.choices import BOOL, FLOATS, INTEGERS, NUMBERS, Choices, broadcast
 from tridiff.fuzz.language.promotion import promoted, same_signedness
-from tridiff.fuzz.language.row import Library, Row
+from tridiff.fuzz.language.row import Library, Row, Values, of_shape
 from tridiff.fuzz.language.texts import argument
 from tridiff.kernels.language.call import Call, Operand, Result
 from tridiff.oracles.dtypes import dtype
@@ -48,7 +47,7 @@ def binary(name: str, op: str, text: str, *, covers: tuple[str, ...], dtypes: tu
             return f"r0 = x0\nr0 {text.split()[1]}= {argument(call, 1)}"
         return text.format(argument(call, 0), argument(call, 1))
 
-    def defined(call: Call, lib: Library, operands: tuple[Any, ...]) -> tuple[Any, ...]:
+    def defined(call: Call, lib: Library, operands: Values) -> Values:
         return (lib.pointwise_defined(op, computed(call), *operands),)
 
     return Row(
@@ -75,7 +74,6 @@ def _unary(name: str, text: str, op: str, dtypes: tuple[str, ...], *covers: str,
 
     return Row(
         name=name, topic="operators", covers=covers, draw=draw, text=lambda call: text,
-        results=lambda call, version: (Result(dtype=call.stored[0], shape=call.operands[0].shape),),
         answer=lambda call, lib, operands: (lib.pointwise(op, call.operands[0].dtype, *operands),),
         rules=lambda call: (rule_of(op, (call.operands[0].dtype,), call.stored[0]),))
 
@@ -93,13 +91,13 @@ def _shift(name: str, symbol: str, method: str) -> Row:
             amount = choices.block(one, choices.one((shape, choices.partner(shape), ())))
         return Call(row=name, operands=(choices.block(one, shape), amount), stored=(one,))
 
-    def defined(call: Call, lib: Library, operands: tuple[Any, ...]) -> tuple[Any, ...]:
+    def defined(call: Call, lib: Library, operands: Values) -> Values:
         return (lib.pointwise_defined(f"{op}_operator", call.stored[0], *operands),)
 
     return Row(
         name=name, topic="operators", covers=_sides(method), draw=draw,
         text=lambda call: f"x0 {symbol} {argument(call, 1)}",
-        results=lambda call, version: (Result(dtype=call.stored[0], shape=together(call)),),
+        results=of_shape(together),
         answer=lambda call, lib, operands: (lib.pointwise(op, call.stored[0], *operands),),
         rules=lambda call: (rule_of(op, (call.stored[0],) * 2, call.stored[0]),), defined=defined,
         contents=lambda call: ("", "shift"))

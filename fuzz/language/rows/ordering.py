@@ -3,14 +3,14 @@
 from typing import Any
 
 from tridiff.fuzz.language.choices import NUMBERS, Choices
-from tridiff.fuzz.language.row import Library, Row
+from tridiff.fuzz.language.row import Library, Row, Values, of_shape
 from tridiff.fuzz.language.texts import keywords
 from tridiff.kernels.language.call import Call, Operand, Result
 from tridiff.oracles.dtypes import dtype
 from tridiff.oracles.rules import BIT, NUM0
 
 
-def _without_nan(call: Call, lib: Library, operands: tuple[Any, ...], shape: tuple[int, ...]) -> tuple[Any, ...]:
+def _without_nan(call: Call, lib: Library, operands: Values, shape: tuple[int, ...]) -> Values:
     """Where the order is defined: no NaN in the line (contract: language.md §2)."""
     line = lib.has_nan(operands[0], axis=-1, keep=True)
     return ((~line).expand(-1, *shape),)
@@ -36,7 +36,6 @@ def _sorted(name: str, *, method: bool = False) -> Row:
 
     return Row(
         name=row, topic="ordering", covers=(name, "tensor.sort") if method else (name,), draw=draw, text=text,
-        results=lambda call, version: (Result(dtype=call.stored[0], shape=call.operands[0].shape),),
         answer=lambda call, lib, operands: (lib.sort(operands[0], descending=bool(call.option("descending"))),),
         rules=lambda call: (NUM0 if dtype(call.stored[0]).is_float else BIT,),
         defined=lambda call, lib, operands: _without_nan(call, lib, operands, call.operands[0].shape))
@@ -81,7 +80,7 @@ def _histogram() -> Row:
             operands += (choices.block("i1", shape),)
         return Call(row="tl.histogram", operands=operands, options={"bins": bins}, stored=("i32",))
 
-    def counted(call: Call, lib: Library, operands: tuple[Any, ...]) -> Any:
+    def counted(call: Call, lib: Library, operands: Values) -> Any:
         bins = call.number("bins")
         words = lib.pointwise("bitwise_and", call.operands[0].dtype, operands[0], 2 * bins - 1)
         inside = lib.pointwise("bitwise_and", call.operands[0].dtype, words, bins - 1)
@@ -120,13 +119,13 @@ def _merge() -> Row:
     def shape(call: Call) -> tuple[int, ...]:
         return (*call.operands[0].shape[:-1], 2 * call.operands[0].shape[-1])
 
-    def defined(call: Call, lib: Library, operands: tuple[Any, ...]) -> tuple[Any, ...]:
+    def defined(call: Call, lib: Library, operands: Values) -> Values:
         lines = [lib.has_nan(one, axis=-1, keep=True) for one in operands]
         return ((~(lines[0] | lines[1])).expand(-1, *shape(call)),)
 
     return Row(
         name="tl.bitonic_merge", topic="ordering", covers=("tl.bitonic_merge",), draw=draw, text=text,
-        results=lambda call, version: (Result(dtype=call.stored[0], shape=shape(call)),),
+        results=of_shape(shape),
         answer=lambda call, lib, operands: (lib.sort(lib.cat(*operands, axis=-1),
                                                      descending=bool(call.option("descending"))),),
         rules=lambda call: (NUM0 if dtype(call.stored[0]).is_float else BIT,), defined=defined)

@@ -10,7 +10,7 @@ from typing import Any
 from tridiff.fuzz.language.checked import Watch, spread
 from tridiff.fuzz.language.choices import BOOL, INTEGERS, Choices
 from tridiff.fuzz.language.promotion import of_types, promoted, same_signedness
-from tridiff.fuzz.language.row import Library, Row
+from tridiff.fuzz.language.row import Library, Row, Values, of_shape
 from tridiff.fuzz.language.rows.operators import together
 from tridiff.fuzz.language.texts import argument
 from tridiff.kernels.language.call import Call, Operand, OperandKind, Result
@@ -44,7 +44,7 @@ def _partners(choices: Choices, others: Sequence[str]) -> tuple[Operand, Operand
     return (b, a) if choices.whole(0, 2) == 2 else (a, b)
 
 
-def elements(call: Call, operands: tuple[Any, ...]) -> list[tuple[int, ...]]:
+def elements(call: Call, operands: Values) -> list[tuple[int, ...]]:
     """What each element of the result is computed from."""
     to = together(call)
     return list(zip(*(spread(values, one.shape, to) for values, one in zip(operands, call.operands, strict=True)),
@@ -70,7 +70,7 @@ def _binary(op: str) -> Row:
             "branch": f"r0 = {x}\nif x1 > 0:\n    r0 = {x} {symbol} {y}",
             "repeated": f"r0 = {x}\nfor _ in range({_TIMES}):\n    r0 = r0 {symbol} {y}"}[way]
 
-    def checked(call: Call, watch: Watch, operands: tuple[Any, ...]) -> None:
+    def checked(call: Call, watch: Watch, operands: Values) -> None:
         way, of = str(call.option("way", "plain")), promoted(*call.operands)
         for a, b in elements(call, operands):
             if way == "branch" and b <= 0:
@@ -78,7 +78,7 @@ def _binary(op: str) -> Row:
             for _ in range(_TIMES if way == "repeated" else 1):
                 a = watch.compute(op, a, b, of, checked=way != "unchecked")
 
-    def answer(call: Call, lib: Library, operands: tuple[Any, ...]) -> tuple[Any, ...]:
+    def answer(call: Call, lib: Library, operands: Values) -> Values:
         way, of = call.option("way", "plain"), promoted(*call.operands)
         found = lib.pointwise(op, of, *operands)
         for _ in range(_TIMES - 1 if way == "repeated" else 0):
@@ -114,7 +114,7 @@ def _negated() -> Row:
         name = choices.dtype(INTEGERS)
         return Call(row="overflow.neg", operands=(choices.block(name, _shape(choices)),), stored=(name,))
 
-    def checked(call: Call, watch: Watch, operands: tuple[Any, ...]) -> None:
+    def checked(call: Call, watch: Watch, operands: Values) -> None:
         for (x,) in elements(call, operands):
             watch.compute("sub", 0, x, call.stored[0])
 
@@ -144,16 +144,16 @@ def _ceiling() -> Row:
         return watch.compute("sub", divisor, 1, b.dtype) if watch else lib.pointwise(  # type: ignore[union-attr]
             "sub", b.dtype, divisor, 1)
 
-    def checked(call: Call, watch: Watch, operands: tuple[Any, ...]) -> None:
+    def checked(call: Call, watch: Watch, operands: Values) -> None:
         for x, divisor in elements(call, operands):
             watch.compute("add", x, lessened(call, divisor, watch=watch), call.stored[0])
 
-    def answer(call: Call, lib: Library, operands: tuple[Any, ...]) -> tuple[Any, ...]:
+    def answer(call: Call, lib: Library, operands: Values) -> Values:
         of = call.stored[0]
         above = lib.pointwise("add", of, operands[0], lessened(call, operands[1], lib))
         return (lib.pointwise("floordiv_operator", of, above, operands[1]),)
 
-    def defined(call: Call, lib: Library, operands: tuple[Any, ...]) -> tuple[Any, ...]:
+    def defined(call: Call, lib: Library, operands: Values) -> Values:
         of = call.stored[0]
         above = lib.pointwise("add", of, operands[0], lessened(call, operands[1], lib))
         return (lib.pointwise_defined("floordiv_operator", of, above, operands[1]),)
@@ -161,7 +161,7 @@ def _ceiling() -> Row:
     return Row(
         name="overflow.cdiv", topic="overflow", covers=(), draw=draw,
         text=lambda call: f"tl.cdiv({argument(call, 0)}, {argument(call, 1)})",
-        results=lambda call, version: (Result(dtype=call.stored[0], shape=together(call)),), answer=answer,
+        results=of_shape(together), answer=answer,
         defined=defined, rules=lambda call: (BIT,), checked=checked)
 
 
@@ -186,7 +186,7 @@ def _pointer() -> Row:
         return (f"base = x0_ptr.to(tl.pointer_type(tl.int8))\n"
                 f"r0 = (base {moved}).to(tl.int64) - base.to(tl.int64)")
 
-    def checked(call: Call, watch: Watch, operands: tuple[Any, ...]) -> None:
+    def checked(call: Call, watch: Watch, operands: Values) -> None:
         way, of = call.option("way", "sum"), call.operands[0].dtype
         for values in elements(call, operands):
             if way == "product":
@@ -194,7 +194,7 @@ def _pointer() -> Row:
             elif way == "difference":
                 watch.compute("sub", 0, values[0], of)
 
-    def answer(call: Call, lib: Library, operands: tuple[Any, ...]) -> tuple[Any, ...]:
+    def answer(call: Call, lib: Library, operands: Values) -> Values:
         way, of = call.option("way", "sum"), call.operands[0].dtype
         offset = operands[0]
         if way == "product":
@@ -223,12 +223,12 @@ def _index() -> Row:
             raise ValueError(f"{found} is no length of a range")
         return found
 
-    def checked(call: Call, watch: Watch, operands: tuple[Any, ...]) -> None:
+    def checked(call: Call, watch: Watch, operands: Values) -> None:
         of, (stride, start) = call.stored[0], operands
         for place in range(length(call)):
             watch.compute("add", watch.compute("mul", place, stride, of), start, of)
 
-    def answer(call: Call, lib: Library, operands: tuple[Any, ...]) -> tuple[Any, ...]:
+    def answer(call: Call, lib: Library, operands: Values) -> Values:
         of, (stride, start) = call.stored[0], (lib.reshape(one, shape=(1,)) for one in operands)
         places = lib.rows_of(operands[0], 1, list(range(length(call))), to="i32", shape=(length(call),))
         return (lib.pointwise("add", of, lib.pointwise("mul", of, places, stride), start),)
@@ -284,13 +284,13 @@ def _folded(scan: bool) -> Row:
         whole = call.operands[0].shape
         return whole if scan else whole[:axis] + whole[axis + 1:]
 
-    def checked(call: Call, watch: Watch, operands: tuple[Any, ...]) -> None:
+    def checked(call: Call, watch: Watch, operands: Values) -> None:
         function, _ = parts(call)
         for line in lines(call, operands[0]):
             turned = line[::-1] if scan and call.option("reverse") else line
             watch.fold(functions[function], turned, call.stored[0], prefixes=scan)
 
-    def answer(call: Call, lib: Library, operands: tuple[Any, ...]) -> tuple[Any, ...]:
+    def answer(call: Call, lib: Library, operands: Values) -> Values:
         function, axis = parts(call)
         kind = "sum" if functions[function] == "add" else "product"
         if scan:
@@ -333,7 +333,7 @@ def _quiet() -> Row:
         one = call.operands[0].dtype
         return texts[str(call.options["op"])].format(bits=dtype(one).bits - 1, half=TRITON_NAMES[halves[one]])
 
-    def answer(call: Call, lib: Library, operands: tuple[Any, ...]) -> tuple[Any, ...]:
+    def answer(call: Call, lib: Library, operands: Values) -> Values:
         op, of = str(call.options["op"]), call.operands[0].dtype
         if op == "narrow":
             return (lib.cast(operands[0], to=call.stored[0]),)
@@ -346,7 +346,7 @@ def _quiet() -> Row:
             return (lib.where(lib.pointwise("gt", of, *operands), *operands, computed=of),)
         return (lib.pointwise(ops[op], of, *operands),)
 
-    def defined(call: Call, lib: Library, operands: tuple[Any, ...]) -> tuple[Any, ...]:
+    def defined(call: Call, lib: Library, operands: Values) -> Values:
         op, of = str(call.options["op"]), call.operands[0].dtype
         known = lib.pointwise("eq", of, operands[0], operands[0])
         return (lib.pointwise_defined("floordiv_operator", of, *operands) if op == "floordiv" else known,)

@@ -8,11 +8,11 @@ from typing import Any
 
 from tridiff.fuzz.language.choices import FULL, Choices
 from tridiff.fuzz.language.flushing import flushing
-from tridiff.fuzz.language.row import Library, Row
+from tridiff.fuzz.language.row import Library, Row, Values, of_shape
 from tridiff.fuzz.language.rows.operators import together
 from tridiff.fuzz.language.rows.rounding import BUDGET
 from tridiff.fuzz.language.texts import arguments
-from tridiff.kernels.language.call import Call, Result
+from tridiff.kernels.language.call import Call
 from tridiff.oracles.dtypes import dtype
 from tridiff.oracles.rules import BIT, NUM
 
@@ -32,14 +32,14 @@ def _piece(name: str, signatures: tuple[tuple[str, ...], ...], answer: Callable[
         others = tuple(choices.block(one, choices.often(shape, choices.partner(shape))) for one in types[1:])
         return Call(row=function, operands=(choices.block(types[0], shape), *others), stored=(result or types[0],))
 
-    def known(call: Call, lib: Library, operands: tuple[Any, ...]) -> tuple[Any, ...]:
+    def known(call: Call, lib: Library, operands: Values) -> Values:
         assert defined is not None
         return (defined(lib.align(operands)),)
 
     return flushing(Row(
         name=function, topic="special", covers=(function,), draw=draw,
         text=lambda call: text.format(f"{function}({arguments(call)})"),
-        results=lambda call, version: (Result(dtype=call.stored[0], shape=together(call)),),
+        results=of_shape(together),
         answer=lambda call, lib, operands: (answer(lib, lib.align(operands)),), budget=budget,
         defined=None if defined is None else known,
         rules=lambda call: (NUM if dtype(call.stored[0]).is_float else BIT,), contents=lambda call: contents))

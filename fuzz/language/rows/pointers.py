@@ -6,7 +6,7 @@ What lies behind a cast pointer is the same memory, little endian (contract: lan
 from typing import Any
 
 from tridiff.fuzz.language.choices import EVERY, INTEGERS, Choices
-from tridiff.fuzz.language.row import Library, Row
+from tridiff.fuzz.language.row import Library, Row, Values, of_shape
 from tridiff.fuzz.language.rows.atomics import place
 from tridiff.kernels.language.call import Call, Operand, Result
 from tridiff.kernels.language.emit import index
@@ -145,7 +145,7 @@ def _lanes(call: Call) -> tuple[int, ...]:
     return tuple(int(one) for one in str(call.options["lanes"]).split("x") if one)
 
 
-def loaded_from(call: Call, lib: Library, operands: tuple[Any, ...], where: list[int]) -> Any:
+def loaded_from(call: Call, lib: Library, operands: Values, where: list[int]) -> Any:
     """What the lanes of `pointer.cast` load, [rows, *lanes], if each points to an element of the row `where`."""
     to, x = call.stored[0], operands[0]
     at = lib.rows_of(x, x.shape[0], where, to="i32", shape=(len(where),))
@@ -155,7 +155,7 @@ def loaded_from(call: Call, lib: Library, operands: tuple[Any, ...], where: list
     return found
 
 
-def memory_after(call: Call, lib: Library, operands: tuple[Any, ...], where: list[int]) -> Any:
+def memory_after(call: Call, lib: Library, operands: Values, where: list[int]) -> Any:
     """The memory behind `pointer.cast.store`, [rows, elements], if the lanes write to the elements `where`. Of lanes
     that meet, the last one counts."""
     old, to = operands[0], call.operands[1].dtype
@@ -210,17 +210,17 @@ def _load() -> Row:
         places_of_lanes(call, found.elements)
         return (found,)
 
-    def answer(call: Call, lib: Library, operands: tuple[Any, ...]) -> tuple[Any, ...]:
+    def answer(call: Call, lib: Library, operands: Values) -> Values:
         lanes = Result(dtype=call.stored[0], shape=_lanes(call)).elements
         return (loaded_from(call, lib, operands, places_of_lanes(call, lanes)),)
 
-    def defined(call: Call, lib: Library, operands: tuple[Any, ...]) -> tuple[Any, ...]:
+    def defined(call: Call, lib: Library, operands: Values) -> Values:
         if len(operands) == 2:
             return (operands[1],)
         return (lib.rows_of(operands[0], operands[0].shape[0], [1] * results(call, "")[0].elements, to="i1",
                             shape=_lanes(call)),)
 
-    def rules(call: Call) -> tuple[Any, ...]:
+    def rules(call: Call) -> Values:
         number = len(call.operands) > 2 and not call.operands[2].given
         return (NUM if number and dtype(call.stored[0]).is_float else BIT,)
 
@@ -256,7 +256,7 @@ def _store() -> Row:
         places_of_lanes(call, Result(dtype=value.dtype, shape=value.shape).elements)
         return (Result(dtype=call.stored[0], shape=call.operands[0].shape),)
 
-    def answer(call: Call, lib: Library, operands: tuple[Any, ...]) -> tuple[Any, ...]:
+    def answer(call: Call, lib: Library, operands: Values) -> Values:
         value = call.operands[1]
         lanes = Result(dtype=value.dtype, shape=value.shape).elements
         return (memory_after(call, lib, operands, places_of_lanes(call, lanes)),)
@@ -292,7 +292,7 @@ def _address() -> Row:
             f"r2 = {converted(call, 'far', 'tl.int1')}",
             f"r3 = {converted(call, converted(call, converted(call, 'far', number) + ' * 0', one), 'tl.int1')}"])
 
-    def answer(call: Call, lib: Library, operands: tuple[Any, ...]) -> tuple[Any, ...]:
+    def answer(call: Call, lib: Library, operands: Values) -> Values:
         x, kind, name = operands[0], call.operands[1].dtype, str(call.option("number", "i64"))
         places = lib.pointwise("bitwise_and", kind, operands[1], 63)
         apart = lib.pointwise("mul", name, lib.cast(places, to=name), _bytes(call.operands[0].dtype))
@@ -306,7 +306,7 @@ def _address() -> Row:
     return Row(
         name="pointer.address", topic="memory", covers=("tl.cast", "tensor.to", "tensor.cast", "pointer"), draw=draw,
         text=text, loads=False, answer=answer, rules=lambda call: (BIT, BIT, BIT, BIT),
-        results=lambda call, version: tuple(Result(dtype=one, shape=call.operands[1].shape) for one in call.stored))
+        results=of_shape(lambda call: call.operands[1].shape))
 
 
 ROWS = (_load(), _store(), _address())

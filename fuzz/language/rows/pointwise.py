@@ -2,14 +2,13 @@
 
 import re
 from collections.abc import Iterator
-from typing import Any
 
 from msgspec.structs import replace
 
 from tridiff.fuzz.language.choices import EVERY, FLOATS, FULL, NUMBERS, Choices, broadcast
 from tridiff.fuzz.language.flushing import flushing
 from tridiff.fuzz.language.promotion import of_types, promoted
-from tridiff.fuzz.language.row import Library, Row
+from tridiff.fuzz.language.row import Library, Row, Values, of_shape
 from tridiff.fuzz.language.rows.operators import together
 from tridiff.fuzz.language.texts import argument, arguments, keywords
 from tridiff.fuzz.versions import offers
@@ -65,12 +64,12 @@ def _elementary(op: Op, form: Form, function: str) -> Row:
         found = rule_of(op.name, dtypes(call), call.stored[0])
         return slope_rule(op.name) if found.plus_per_abs_x else found
 
-    def bounds(call: Call, operands: tuple[Any, ...]) -> tuple[Any, ...]:
+    def bounds(call: Call, operands: Values) -> Values:
         from tridiff.oracles.tolerances import slope_bound
 
         return (slope_bound(operands[0], op.name, call.stored[0]),)
 
-    def defined(call: Call, lib: Library, operands: tuple[Any, ...]) -> tuple[Any, ...]:
+    def defined(call: Call, lib: Library, operands: Values) -> Values:
         from tridiff.oracles.by_torch import pointwise
 
         return (pointwise.defined(op.name, *operands),)
@@ -78,7 +77,7 @@ def _elementary(op: Op, form: Form, function: str) -> Row:
     return flushing(Row(
         name=f"{function}.{op.name}", topic="pointwise", draw=draw, text=text,
         covers=(function, f"tensor.{name}") if name in _METHODS else (function,),
-        results=lambda call, version: (Result(dtype=call.stored[0], shape=together(call)),),
+        results=of_shape(together),
         answer=lambda call, lib, operands: (lib.mixed(op.name, *operands),),
         rules=lambda call: (rule(call),), defined=defined, bounds=bounds), step=op.name == "nextafter_libdevice")
 
@@ -104,7 +103,7 @@ def _function(name: str, op: str, dtypes: tuple[str, ...], *, converts: bool = T
             raise ValueError(f"{name} refuses a number of another type that is passed at launch")
         return (Result(dtype=call.stored[0], shape=together(call)),)
 
-    def defined(call: Call, lib: Library, operands: tuple[Any, ...]) -> tuple[Any, ...]:
+    def defined(call: Call, lib: Library, operands: Values) -> Values:
         return (lib.pointwise_defined(op, call.stored[0], *operands),)
 
     return Row(
@@ -159,7 +158,7 @@ def _clamp() -> Row:
         options: Options = {"nan": mode} if mode else {}
         return Call(row="tl.clamp", operands=(choices.block(name, shape), *limits), options=options, stored=(name,))
 
-    def answer(call: Call, lib: Library, operands: tuple[Any, ...]) -> tuple[Any, ...]:
+    def answer(call: Call, lib: Library, operands: Values) -> Values:
         name = call.stored[0]
         if call.option("nan", "") == "ALL":
             return (lib.pointwise("clamp", name, *operands),)
@@ -187,7 +186,7 @@ def _where() -> Row:
     return Row(
         name="tl.where", topic="pointwise", covers=("tl.where",), draw=draw,
         text=lambda call: f"tl.where({arguments(call)})",
-        results=lambda call, version: (Result(dtype=call.stored[0], shape=together(call)),),
+        results=of_shape(together),
         answer=lambda call, lib, operands: (lib.where(*operands, computed=call.stored[0]),),
         rules=lambda call: (rule_of("where", (call.stored[0],), call.stored[0])
                             if len({one.dtype for one in call.operands[1:]}) == 1 else NUM,))
@@ -204,7 +203,7 @@ def _fma() -> Row:
     return Row(
         name="tl.fma", topic="pointwise", covers=("tl.fma", "tl.math.fma"), draw=draw,
         text=lambda call: f"tl.fma({arguments(call)})",
-        results=lambda call, version: (Result(dtype=call.stored[0], shape=together(call)),),
+        results=of_shape(together),
         answer=lambda call, lib, operands: (lib.pointwise("fma", call.stored[0], *operands),),
         rules=lambda call: (rule_of("fma", (call.stored[0],) * 3, call.stored[0]),))
 
@@ -218,13 +217,13 @@ def _abs() -> Row:
     def text(call: Call) -> str:
         return {"method": "x0.abs()", "math": "tl.math.abs(x0)"}.get(str(call.option("way")), "tl.abs(x0)")
 
-    def defined(call: Call, lib: Library, operands: tuple[Any, ...]) -> tuple[Any, ...]:
+    def defined(call: Call, lib: Library, operands: Values) -> Values:
         return (lib.pointwise_defined("abs_tl", call.stored[0], *operands),)
 
     return Row(
         name="tl.abs", topic="pointwise", covers=("tl.abs", "tl.math.abs", "tensor.abs"), draw=draw,
         text=text,
-        results=lambda call, version: (Result(dtype=call.stored[0], shape=together(call)),),
+        results=of_shape(together),
         answer=lambda call, lib, operands: (lib.pointwise("abs", call.stored[0], *operands),),
         rules=lambda call: (rule_of("abs", (call.stored[0],), call.stored[0]),), defined=defined)
 
@@ -236,14 +235,14 @@ def _umulhi() -> Row:
         name, shape = choices.dtype(names), choices.shape(low=0)
         return Call(row="tl.umulhi", operands=(choices.block(name, shape),) * 2, stored=(name,))
 
-    def answer(call: Call, lib: Library, operands: tuple[Any, ...]) -> tuple[Any, ...]:
+    def answer(call: Call, lib: Library, operands: Values) -> Values:
         words = [lib.bitcast(one, to="u" + call.stored[0][1:]) for one in operands]
         return (lib.bitcast(lib.upper_product(*words), to=call.stored[0]),)
 
     return Row(
         name="tl.umulhi", topic="pointwise", covers=("tl.umulhi", "tl.math.umulhi"), draw=draw,
         text=lambda call: "tl.umulhi(x0, x1)",
-        results=lambda call, version: (Result(dtype=call.stored[0], shape=together(call)),),
+        results=of_shape(together),
         answer=answer, rules=lambda call: (rule_of("bitwise_and", (call.stored[0],) * 2, call.stored[0]),))
 
 
@@ -257,7 +256,7 @@ def _cdiv() -> Row:
         return Call(row="tl.cdiv", operands=(choices.block(name, shape), divisor), stored=(name,),
                     options={"way": choices.one(("function", "method"))})
 
-    def defined(call: Call, lib: Library, operands: tuple[Any, ...]) -> tuple[Any, ...]:
+    def defined(call: Call, lib: Library, operands: Values) -> Values:
         """What else contents may be once a case shrinks or is written in another way."""
         name, (x, divisor) = call.stored[0], operands
         most = int(dtype(name).max) - (divisor - 1)
@@ -267,7 +266,7 @@ def _cdiv() -> Row:
         name="tl.cdiv", topic="pointwise", covers=("tl.cdiv", "tensor.cdiv"), draw=draw,
         text=lambda call: f"x0.cdiv({argument(call, 1)})" if call.option("way") == "method" else (
             f"tl.cdiv(x0, {argument(call, 1)})"),
-        results=lambda call, version: (Result(dtype=call.stored[0], shape=together(call)),),
+        results=of_shape(together),
         answer=lambda call, lib, operands: (lib.ceiling_quotient(*lib.align(tuple(
             lib.cast(one, to=call.stored[0]) for one in operands))),),
         rules=lambda call: (rule_of("bitwise_and", (call.stored[0],) * 2, call.stored[0]),), defined=defined,
@@ -288,7 +287,7 @@ def _fdiv() -> Row:
     return Row(
         name="tl.fdiv", topic="pointwise", covers=("tl.fdiv", "tl.math.fdiv"), draw=draw,
         text=lambda call: f"tl.fdiv(x0, x1{keywords(call, 'ieee_rounding')})",
-        results=lambda call, version: (Result(dtype=call.stored[0], shape=together(call)),),
+        results=of_shape(together),
         answer=lambda call, lib, operands: (lib.pointwise("truediv", call.stored[0], *operands),),
         rules=lambda call: (rule_of(op(call), (call.stored[0],) * 2, call.stored[0]),))
 

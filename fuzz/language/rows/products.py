@@ -4,7 +4,7 @@ from typing import Any
 
 from tridiff.fuzz.backends import lacking_type
 from tridiff.fuzz.language.choices import Choices
-from tridiff.fuzz.language.row import Library, Row
+from tridiff.fuzz.language.row import Library, Row, Values
 from tridiff.fuzz.language.texts import keywords
 from tridiff.fuzz.versions import interprets_scaled_products
 from tridiff.kernels.language.call import Call, Operand, Result
@@ -43,7 +43,7 @@ def _dot() -> Row:
         said = keywords(call, "input_precision", "allow_tf32", "max_num_imprecise_acc")
         return f"tl.dot(x0, x1{third}{said})"
 
-    def bounds(call: Call, operands: tuple[Any, ...]) -> tuple[Any, ...]:
+    def bounds(call: Call, operands: Values) -> Values:
         one = call.operands[0].dtype
         precision = {"fp32": _precision(call), "fp16": "half", "bf16": "half"}.get(one, "fp8")
         shape = (*operands[0].shape[:-1], operands[1].shape[-1])
@@ -53,7 +53,7 @@ def _dot() -> Row:
         found = bound_of_dot(_batched(operands), precision=precision, beyond=True, short=short)
         return (found.reshape(shape),)
 
-    def answer(call: Call, lib: Library, operands: tuple[Any, ...]) -> tuple[Any, ...]:
+    def answer(call: Call, lib: Library, operands: Values) -> Values:
         if call.stored[0] == "i32":
             return (lib.dot(*operands) if len(operands) < 3 else lib.products.saturating(*operands),)
         precision = _precision(call)
@@ -61,7 +61,7 @@ def _dot() -> Row:
         found = lib.products.candidates(*_batched(operands), narrowed=narrowed)
         return (found.reshape(-1, *operands[0].shape[:-1], operands[1].shape[-1]),)
 
-    def rules(call: Call) -> tuple[Any, ...]:
+    def rules(call: Call) -> Values:
         if call.stored[0] == "fp32":
             return (SET(_rule()),)
         # Tensor cores saturate after each instruction; whatever else computes i8 wraps.
@@ -80,12 +80,12 @@ def _precision(call: Call) -> str:
     return str(call.option("input_precision", "tf32" if call.option("allow_tf32", True) else "ieee"))
 
 
-def _batched(operands: tuple[Any, ...]) -> tuple[Any, ...]:
+def _batched(operands: Values) -> Values:
     """Matrices one after the other, those of every row of the batch in it."""
     return tuple(one.reshape(-1, *one.shape[-2:]) for one in operands)
 
 
-def bound_of_dot(operands: tuple[Any, ...], *, precision: str, beyond: bool = False, short: bool = False) -> Any:
+def bound_of_dot(operands: Values, *, precision: str, beyond: bool = False, short: bool = False) -> Any:
     """Allowed errors of products of matrices, row by row of the batch, with an accumulator where there is a third
     operand. beyond: as for `dot_bound`, and with an accumulator that is infinite or NaN the result is what it makes it.
     short: whether every instruction (of 16 places or more) may cut the accumulator to the 13 bits of fp8 products.
@@ -172,14 +172,14 @@ def _scaled() -> Row:
                 f"{said['rhs_scale']}, \"{call.options['rhs']}\"{acc}"
                 f"{keywords(call, 'fast_math', 'lhs_k_pack', 'rhs_k_pack')})")
 
-    def decoded(call: Call, lib: Library, operands: tuple[Any, ...]) -> tuple[Any, ...]:
+    def decoded(call: Call, lib: Library, operands: Values) -> Values:
         of = {name: None if number is None else operands[number] for name, number in places(call).items()}
         found = [lib.microscaled(of[side], of[f"{side}_scale"], form=str(call.options[side]), along=inner,
                                  packed=inner if call.option(f"{side}_k_pack", True) else 1 - inner)
                  for side, inner in (("lhs", 1), ("rhs", 0))]
         return (*found, *((of["acc"],) if of["acc"] is not None else ()))
 
-    def bounds(call: Call, operands: tuple[Any, ...]) -> tuple[Any, ...]:
+    def bounds(call: Call, operands: Values) -> Values:
         import torch
 
         from tridiff.oracles.by_torch import language

@@ -3,7 +3,7 @@
 from typing import Any
 
 from tridiff.fuzz.language.choices import Choices
-from tridiff.fuzz.language.row import Library, Row
+from tridiff.fuzz.language.row import Library, Row, Values, of_shape
 from tridiff.kernels.language.call import Call, Operand, Result
 from tridiff.oracles.rules import BIT, NUM, Rule
 
@@ -23,7 +23,7 @@ def _words(name: str, number: int) -> Row:
         rounds = f", n_rounds={call.options['rounds']}" if "rounds" in call.options else ""
         return f"tl.{name}({call.operands[0].number}, x1{rounds})"
 
-    def answer(call: Call, lib: Library, operands: tuple[Any, ...]) -> tuple[Any, ...]:
+    def answer(call: Call, lib: Library, operands: Values) -> Values:
         seed = lib.rows_of(operands[1], 1, [int(operands[0])], to="i64", shape=())
         zero = lib.pointwise("bitwise_xor", "i32", operands[1], operands[1])
         return tuple(lib.philox(seed, (operands[1], zero, zero, zero), rounds=call.number("rounds", 10), number=word)
@@ -31,7 +31,7 @@ def _words(name: str, number: int) -> Row:
 
     return Row(
         name=f"tl.{name}", topic="random", covers=(f"tl.{name}",), draw=draw, text=text, answer=answer,
-        results=lambda call, version: tuple(Result(dtype=one, shape=call.operands[1].shape) for one in call.stored),
+        results=of_shape(lambda call: call.operands[1].shape),
         rules=lambda call: (BIT,) * number)
 
 
@@ -47,14 +47,14 @@ def _philox() -> Row:
         rounds = f", n_rounds={call.options['rounds']}" if "rounds" in call.options else ""
         return f"tl.philox({call.operands[0].number}, x1, x2, x3, x4{rounds})"
 
-    def answer(call: Call, lib: Library, operands: tuple[Any, ...]) -> tuple[Any, ...]:
+    def answer(call: Call, lib: Library, operands: Values) -> Values:
         seed = lib.rows_of(operands[1], 1, [int(operands[0])], to="i64", shape=())
         return tuple(lib.philox(seed, operands[1:], rounds=call.number("rounds", 10), number=word)
                      for word in range(4))
 
     return Row(
         name="tl.philox", topic="random", covers=("tl.philox", "tl.philox_impl"), draw=draw, text=text, answer=answer,
-        results=lambda call, version: tuple(Result(dtype=one, shape=call.operands[1].shape) for one in call.stored),
+        results=of_shape(lambda call: call.operands[1].shape),
         rules=lambda call: (BIT,) * 4)
 
 
@@ -97,7 +97,7 @@ def _floats(name: str, number: int, *, normal: bool) -> Row:
         rounds = f", n_rounds={call.options['rounds']}" if "rounds" in call.options else ""
         return f"tl.{name}({call.operands[0].number}, x1{rounds})"
 
-    def answer(call: Call, lib: Library, operands: tuple[Any, ...]) -> tuple[Any, ...]:
+    def answer(call: Call, lib: Library, operands: Values) -> Values:
         x, one = operands[1], call.operands[1].dtype
         seed = lib.rows_of(x, 1, [int(operands[0])], to="i64", shape=())
         low = lib.cast(x, to="u32")
@@ -113,7 +113,7 @@ def _floats(name: str, number: int, *, normal: bool) -> Row:
     return Row(
         name=f"tl.{name}", topic="random", covers=(f"tl.{name}",) + (("tl.pair_uniform_to_normal",) if normal else ()),
         draw=draw, text=text, answer=answer, rules=lambda call: (_normal_rule() if normal else NUM,) * number,
-        results=lambda call, version: tuple(Result(dtype=one, shape=call.operands[1].shape) for one in call.stored))
+        results=of_shape(lambda call: call.operands[1].shape))
 
 
 def _normal_rule() -> Rule:

@@ -3,7 +3,7 @@
 from typing import Any
 
 from tridiff.fuzz.language.choices import BOOL, INTEGERS, NUMBERS, Choices, axis_spelled
-from tridiff.fuzz.language.row import Library, Row
+from tridiff.fuzz.language.row import Library, Row, Values, of_shape
 from tridiff.fuzz.language.texts import keywords
 from tridiff.fuzz.versions import offers
 from tridiff.kernels.language.call import Call, Result
@@ -83,7 +83,7 @@ def _sum() -> Row:
             options["dtype"] = stored
         return Call(row="tl.sum", operands=(choices.block(name, shape),), options=options, stored=(stored,))
 
-    def bounds(call: Call, operands: tuple[Any, ...]) -> tuple[Any, ...]:
+    def bounds(call: Call, operands: Values) -> Values:
         from tridiff.oracles.tolerances import sum_bound
 
         flat, place = _flat(operands[0], axis_of(call))
@@ -92,7 +92,7 @@ def _sum() -> Row:
     return Row(
         name="tl.sum", topic="reductions", covers=("tl.sum", "tensor.sum"), draw=draw,
         text=lambda call: written("sum", call, "axis", "keep_dims", "dtype"),
-        results=lambda call, version: (Result(dtype=call.stored[0], shape=folded(call)),),
+        results=of_shape(folded),
         answer=lambda call, lib, operands: (lib.fold(
             lib.cast(operands[0], to=call.stored[0]), kind="sum", axis=axis_of(call),
             keep=bool(call.option("keep_dims"))),),
@@ -113,7 +113,7 @@ def _extremum(name: str) -> Row:
     return Row(
         name=f"tl.{name}", topic="reductions", covers=(f"tl.{name}", f"tensor.{name}"), draw=draw,
         text=lambda call: written(name, call, "axis", "keep_dims"),
-        results=lambda call, version: (Result(dtype=call.stored[0], shape=folded(call)),),
+        results=of_shape(folded),
         answer=lambda call, lib, operands: (lib.fold(
             lib.cast(operands[0], to=call.stored[0]), kind=name, axis=axis_of(call),
             keep=bool(call.option("keep_dims"))),),
@@ -142,12 +142,12 @@ def _with_index(name: str, *, values: bool) -> Row:
         return tuple(Result(dtype="fp32" if one == "bf16" and not kept else one, shape=folded(call))
                      for one in call.stored)
 
-    def answer(call: Call, lib: Library, operands: tuple[Any, ...]) -> tuple[Any, ...]:
+    def answer(call: Call, lib: Library, operands: Values) -> Values:
         said = {"kind": name, "axis": axis_of(call), "keep": bool(call.option("keep_dims"))}
         index = lib.argument(operands[0], **said)
         return (lib.fold(operands[0], **said), index) if values else (index,)
 
-    def defined(call: Call, lib: Library, operands: tuple[Any, ...]) -> tuple[Any, ...]:
+    def defined(call: Call, lib: Library, operands: Values) -> Values:
         known = ~lib.has_nan(operands[0], axis=axis_of(call), keep=bool(call.option("keep_dims")))
         if not values:
             return (known,)
@@ -169,7 +169,7 @@ def _bitwise(name: str, kind: str) -> Row:
     return Row(
         name=f"tl.{name}", topic="reductions", covers=(f"tl.{name}", f"tensor.{name}"), draw=draw,
         text=lambda call: written(name, call, "axis", "keep_dims"),
-        results=lambda call, version: (Result(dtype=call.stored[0], shape=folded(call)),),
+        results=of_shape(folded),
         answer=lambda call, lib, operands: (lib.fold(operands[0], kind=kind, axis=axis_of(call),
                                                      keep=bool(call.option("keep_dims"))),),
         rules=lambda call: (BIT,))
@@ -194,7 +194,7 @@ def _reduce() -> Row:
 
     return Row(
         name="tl.reduce", topic="reductions", covers=("tl.reduce", "tensor.reduce"), draw=draw, text=text,
-        results=lambda call, version: (Result(dtype=call.stored[0], shape=folded(call)),),
+        results=of_shape(folded),
         answer=lambda call, lib, operands: (lib.fold(
             operands[0], kind=kinds[str(call.options["function"])], axis=axis_of(call),
             keep=bool(call.option("keep_dims"))),),
@@ -210,14 +210,14 @@ def _reduce_pair() -> Row:
         return Call(row="tl.reduce.pair", operands=(choices.block(first, shape), choices.block(second, shape)),
                     options={"axis": axis_spelled(choices, len(shape)) % len(shape)}, stored=(first, second))
 
-    def answer(call: Call, lib: Library, operands: tuple[Any, ...]) -> tuple[Any, ...]:
+    def answer(call: Call, lib: Library, operands: Values) -> Values:
         said = {"axis": axis_of(call), "keep": False}
         return lib.fold(operands[0], kind="sum", **said), lib.fold(operands[1], kind="max", **said)
 
     return Row(
         name="tl.reduce.pair", topic="reductions", covers=("tl.reduce",), draw=draw,
         text=lambda call: f"tl.reduce((x0, x1), {call.options['axis']}, _sum_and_larger)",
-        results=lambda call, version: tuple(Result(dtype=one, shape=folded(call)) for one in call.stored),
+        results=of_shape(folded),
         answer=answer, rules=lambda call: (BIT, _exact(call.stored[1])))
 
 
@@ -231,7 +231,7 @@ def _softmax() -> Row:
             options["ieee_rounding"] = choices.flag()
         return Call(row="tl.softmax", operands=(choices.block(one, shape),), options=options, stored=(one,))
 
-    def bounds(call: Call, operands: tuple[Any, ...]) -> tuple[Any, ...]:
+    def bounds(call: Call, operands: Values) -> Values:
         import torch
 
         from tridiff.oracles.tolerances import softmax_bound
@@ -245,7 +245,6 @@ def _softmax() -> Row:
     return Row(
         name="tl.softmax", topic="reductions", covers=("tl.softmax", "tensor.softmax"), draw=draw,
         text=lambda call: f"tl.softmax(x0{keywords(call, 'dim', 'ieee_rounding')})",
-        results=lambda call, version: (Result(dtype=call.stored[0], shape=call.operands[0].shape),),
         answer=lambda call, lib, operands: (lib.softmax(operands[0], axis=call.number("dim")),),
         rules=lambda call: (bounded(call.stored[0], "softmax_bound"),), bounds=bounds,
         contents=lambda call: ("moderate",))

@@ -7,7 +7,7 @@ true of their comparison.
 from typing import Any
 
 from tridiff.fuzz.language.choices import FLOATS, INTEGERS, Choices
-from tridiff.fuzz.language.row import Library, Row
+from tridiff.fuzz.language.row import Library, Row, Values
 from tridiff.fuzz.language.rows.atomics import place
 from tridiff.fuzz.language.rows.pointwise import of_extremum
 from tridiff.kernels.language.call import Call, Result
@@ -32,7 +32,7 @@ def square(call: Call) -> bool:
     return first == "mul" and bool(then)
 
 
-def _answer(call: Call, lib: Library, operands: tuple[Any, ...]) -> Any:
+def _answer(call: Call, lib: Library, operands: Values) -> Any:
     """a is the first operand, b the second."""
     one, (first, *then) = call.operands[0].dtype, _FORMS[_TEXTS[call.number("form")]]
     found = lib.pointwise(first, one, *operands)

@@ -4,11 +4,10 @@ Sources: CUDA Math API, "Single/Double Precision Intrinsics" and "Type Casting I
 """
 
 from collections.abc import Iterator
-from typing import Any
 
 from tridiff.fuzz.language.choices import FULL, Choices
 from tridiff.fuzz.language.flushing import flushing
-from tridiff.fuzz.language.row import Library, Row
+from tridiff.fuzz.language.row import Library, Row, Values, of_shape
 from tridiff.fuzz.language.rows.operators import together
 from tridiff.fuzz.language.texts import arguments
 from tridiff.kernels.language.call import Call, Result
@@ -37,13 +36,13 @@ def _operation(function: str, op: str, mode: str, types: tuple[str, ...]) -> Row
             operands = operands[::-1]
         return Call(row=function, operands=operands, stored=(name,))
 
-    def answer(call: Call, lib: Library, operands: tuple[Any, ...]) -> tuple[Any, ...]:
+    def answer(call: Call, lib: Library, operands: Values) -> Values:
         return (lib.rounded(op, mode, call.stored[0], *lib.align(operands)),)
 
     return flushing(Row(
         name=function, topic="rounding", covers=(function,), draw=draw,
         text=lambda call: f"{function}({arguments(call)})",
-        results=lambda call, version: (Result(dtype=call.stored[0], shape=together(call)),), answer=answer,
+        results=of_shape(together), answer=answer,
         rules=lambda call: (NUM,), budget=BUDGET))
 
 
@@ -54,7 +53,7 @@ def _between_types(name: str, mode: str) -> Row:
     def draw(choices: Choices) -> Call:
         return Call(row=function, operands=(choices.block(source, choices.shape(low=0, most=64)),), stored=(to,))
 
-    def answer(call: Call, lib: Library, operands: tuple[Any, ...]) -> tuple[Any, ...]:
+    def answer(call: Call, lib: Library, operands: Values) -> Values:
         return (lib.rounded("convert", mode, to, *operands),)
 
     return flushing(Row(

@@ -1,9 +1,8 @@
 """Scans: prefix sums and products, and `tl.associative_scan` with a function of the user's, in both directions."""
 
-from typing import Any
 
 from tridiff.fuzz.language.choices import NUMBERS, Choices, axis_spelled
-from tridiff.fuzz.language.row import Library, Row, installed
+from tridiff.fuzz.language.row import Library, Row, Values, installed
 from tridiff.fuzz.language.rows.reductions import bounded, summed, written
 from tridiff.fuzz.versions import offers
 from tridiff.kernels.language.call import Call, Result
@@ -40,7 +39,7 @@ def _scan(name: str, kind: str) -> Row:
         found = call.stored[0] if "dtype" in call.options else given(call.operands[0].dtype, version)
         return (Result(dtype=found, shape=call.operands[0].shape),)
 
-    def answer(call: Call, lib: Library, operands: tuple[Any, ...]) -> tuple[Any, ...]:
+    def answer(call: Call, lib: Library, operands: Values) -> Values:
         # Integers wrap in the type of the result, which depends on the version.
         computed = call.stored[0] if dtype(call.stored[0]).is_float else results(call, installed())[0].dtype
         return (lib.scan(lib.cast(operands[0], to=computed), kind=kind, axis=place(call),
@@ -49,7 +48,7 @@ def _scan(name: str, kind: str) -> Row:
     def place(call: Call) -> int:
         return call.number("axis") % len(call.operands[0].shape)
 
-    def bounds(call: Call, operands: tuple[Any, ...]) -> tuple[Any, ...]:
+    def bounds(call: Call, operands: Values) -> Values:
         from tridiff.oracles.by_torch.language import flip
         from tridiff.oracles.tolerances import prefix_product_bound, prefix_sum_bound
 
@@ -85,7 +84,6 @@ def _associative() -> Row:
     return Row(
         name="tl.associative_scan", topic="scans", covers=("tl.associative_scan", "tensor.associative_scan"),
         draw=draw, text=text,
-        results=lambda call, version: (Result(dtype=call.stored[0], shape=call.operands[0].shape),),
         answer=lambda call, lib, operands: (lib.scan(
             operands[0], kind=kinds[str(call.options["function"])], axis=call.number("axis"),
             reverse=bool(call.option("reverse"))),),

@@ -3,15 +3,14 @@
 Source of the errors: CUDA C++ Programming Guide, "Mathematical Functions", standard functions.
 """
 
-from typing import Any
 
 from tridiff.fuzz.language.choices import FULL, Choices
 from tridiff.fuzz.language.flushing import flushing
-from tridiff.fuzz.language.row import Library, Row
+from tridiff.fuzz.language.row import Library, Row, Values, of_shape
 from tridiff.fuzz.language.rows import approximate, pieces
 from tridiff.fuzz.language.rows.operators import together
 from tridiff.fuzz.language.texts import arguments
-from tridiff.kernels.language.call import Call, Result
+from tridiff.kernels.language.call import Call
 from tridiff.oracles.by_exact.special import BESSEL_FROM, BESSEL_TO
 from tridiff.oracles.rules import SUM, ULP, Rule
 
@@ -38,7 +37,7 @@ def _within_ulps(name: str) -> Row:
         others = tuple(choices.block(one, choices.often(shape, choices.partner(shape))) for _ in range(count - 1))
         return Call(row=function, operands=(choices.block(one, shape), *others), stored=(one,))
 
-    def answer(call: Call, lib: Library, operands: tuple[Any, ...]) -> tuple[Any, ...]:
+    def answer(call: Call, lib: Library, operands: Values) -> Values:
         return (lib.special(name, *lib.align(operands)),)
 
     def rule(call: Call) -> Rule:
@@ -47,7 +46,7 @@ def _within_ulps(name: str) -> Row:
     return flushing(Row(
         name=function, topic="special", covers=(function,), draw=draw,
         text=lambda call: f"{function}({arguments(call)})",
-        results=lambda call, version: (Result(dtype=call.stored[0], shape=together(call)),), answer=answer,
+        results=of_shape(together), answer=answer,
         rules=lambda call: (rule(call),), budget=BUDGET,
         contents=lambda call: ("probability" if name in ("erfcinv", "normcdfinv") else "factors",) * count))
 
@@ -60,10 +59,10 @@ def _bessel(name: str) -> Row:
         one, shape = choices.dtype(FULL), choices.shape(low=0, high=2, most=16)
         return Call(row=function, operands=(choices.block("i32", shape), choices.block(one, shape)), stored=(one,))
 
-    def answer(call: Call, lib: Library, operands: tuple[Any, ...]) -> tuple[Any, ...]:
+    def answer(call: Call, lib: Library, operands: Values) -> Values:
         return (lib.special(name, *operands),)
 
-    def bounds(call: Call, operands: tuple[Any, ...]) -> tuple[Any, ...]:
+    def bounds(call: Call, operands: Values) -> Values:
         import torch
 
         from tridiff.oracles.by_torch.special import special
@@ -80,14 +79,14 @@ def _bessel(name: str) -> Row:
             inside = torch.full_like(inside, torch.inf)
         return (torch.where(near, inside, approximation_bound(expected, absolute=error)),)
 
-    def defined(call: Call, lib: Library, operands: tuple[Any, ...]) -> tuple[Any, ...]:
+    def defined(call: Call, lib: Library, operands: Values) -> Values:
         size = operands[1].abs()
         return ((size >= BESSEL_FROM) & (size <= BESSEL_TO),)
 
     return Row(
         name=function, topic="special", covers=(function,), draw=draw,
         text=lambda call: f"{function}({arguments(call)})",
-        results=lambda call, version: (Result(dtype=call.stored[0], shape=together(call)),), answer=answer,
+        results=of_shape(together), answer=answer,
         rules=lambda call: (SUM("approximation_bound", origin=f"{_ORIGIN}, {name}"),), defined=defined, bounds=bounds,
         budget=BUDGET, contents=lambda call: ("order", "moderate"))
 

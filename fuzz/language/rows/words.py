@@ -7,10 +7,10 @@ from collections.abc import Callable
 from typing import Any
 
 from tridiff.fuzz.language.choices import Choices
-from tridiff.fuzz.language.row import Library, Row
+from tridiff.fuzz.language.row import Library, Row, Values, of_shape
 from tridiff.fuzz.language.rows.operators import together
 from tridiff.fuzz.language.texts import arguments
-from tridiff.kernels.language.call import Call, Result
+from tridiff.kernels.language.call import Call
 from tridiff.oracles.rules import BIT
 
 _SIGNATURE = tuple[tuple[str, ...], str]
@@ -19,7 +19,7 @@ _COUNTED: tuple[_SIGNATURE, ...] = ((("i32",), "i32"), (("i64",), "i32"))
 _PAIRS: tuple[_SIGNATURE, ...] = ((("i32", "i32"), "i32"), (("u32", "u32"), "u32"))
 
 
-def _words(name: str, signatures: tuple[_SIGNATURE, ...], answer: Callable[[Library, Call, tuple[Any, ...]], Any],
+def _words(name: str, signatures: tuple[_SIGNATURE, ...], answer: Callable[[Library, Call, Values], Any],
            *contents: str) -> Row:
     function = f"libdevice.{name}"
 
@@ -32,7 +32,7 @@ def _words(name: str, signatures: tuple[_SIGNATURE, ...], answer: Callable[[Libr
 
     return Row(
         name=function, topic="words", covers=(function,), draw=draw, text=lambda call: f"{function}({arguments(call)})",
-        results=lambda call, version: (Result(dtype=call.stored[0], shape=together(call)),),
+        results=of_shape(together),
         answer=lambda call, lib, operands: (answer(lib, call, lib.align(operands)),), rules=lambda call: (BIT,),
         contents=lambda call: contents)
 
