@@ -20,7 +20,7 @@ from tridiff.fuzz.blame.trial import Result, Trial, Values
 from tridiff.fuzz.builds import Build
 from tridiff.fuzz.errors import TridiffError
 from tridiff.fuzz.records import Blame, Case, CorpusEntry, Outcome, Signature, Verdict
-from tridiff.fuzz.records.blame import ALONE, BEHIND, DEPARTS, RAISED, Effect, Tried
+from tridiff.fuzz.records.blame import ALONE, AS_IT_IS, BEHIND, DEPARTS, RAISED, Effect, Tried
 from tridiff.fuzz.registry import find
 
 SECONDS = 120.0
@@ -113,7 +113,7 @@ class _Search:
     def blame(self) -> Blame:
         compiled = kind(self._backend) != "interpreter"
         stepped = compiled and self._case.target not in LAUNCHING
-        first = self._laboratory.run(self._trial("as it is", stepped=stepped, texts=False))
+        first = self._laboratory.run(self._trial(AS_IT_IS, stepped=stepped, texts=False))
         if first.refused:
             raise TridiffError(first.refused, fix="check the case with `tridiff replay`")
         self._first = first
@@ -125,7 +125,7 @@ class _Search:
         if first.ended == "time" and (self._signature is None or self._signature.verdict is not Verdict.HANG):
             # Another failure than the one that is asked about: nothing follows from where it was then.
             return Blame(triton=first.triton, backend=self._backend, subject=self._subject, vector=(
-                Tried(change="as it is", effect="unknown", said=told(first)),), evidence=(
+                Tried(change=AS_IT_IS, effect="unknown", said=told(first)),), evidence=(
                 f"compiled pass by pass it did not come to its failure within {self._longest:.0f} s",))
         values = decide.ran(first)
         if kind(self._backend) == "evaluated" and not values:
@@ -133,7 +133,7 @@ class _Search:
                 raise _InCompiler
             raise NotFailing(f"it does not come to values on {self._backend} ({told(first)})",
                              fix="name a backend on which it fails")
-        self._vector.append(Tried(change="as it is", effect="same", said=told(first)))
+        self._vector.append(Tried(change=AS_IT_IS, effect="same", said=told(first)))
         with suppress(OutOfTime):
             self._search(values)
         raised = told(first) if kind(self._backend) == "interpreter" and not values else ""
@@ -158,7 +158,7 @@ class _Search:
         if baseline is None or found.step or found.stage in ("ttir", "ttgir", "llvm", "ptxas", "hardware"):
             return
         with suppress(OutOfTime):
-            there = baseline.run(self._trial("as it is", plant=""))
+            there = baseline.run(self._trial(AS_IT_IS, plant=""))
             self._note(BASELINE, there)
             if there.outcome is None or failed(there):
                 return

@@ -43,6 +43,9 @@ with which the case is right (`fuzz.blame.calls`)."""
 LONGEST = 500
 Text = Annotated[str, Meta(max_length=LONGEST)]
 
+AS_IT_IS = "as it is"
+"""The change that is none: how the case ended in the first place."""
+
 
 class Tried(msgspec.Struct, frozen=True, kw_only=True, array_like=True, forbid_unknown_fields=True):
     """One change and its effect. said: how the case ended then, in a few words; "" where the effect says it, which
@@ -58,7 +61,7 @@ class Blame(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=Tru
     """What one version of Triton does wrong with a case on one backend. `step` is the field "pass" in files.
 
     step: the pass, as "make_ttgir add_pipeline"; "" where no pass is to blame, or none was found. vector: every change
-    that was tried, in order. evidence: sentences on what was seen.
+    that was tried, in order, behind `AS_IT_IS`. evidence: sentences on what was seen.
     """
 
     stage: Stage = "unknown"
@@ -84,6 +87,18 @@ class Blame(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=Tru
         if tried.said:
             return tried.said
         return {"gone": "agree", "same": self.vector[0].said}.get(tried.effect, "")
+
+    def behind_as_it_is(self, said: str) -> "Blame":
+        """The blame with how the case ended as it is; itself where it says that, or tells of no change at all."""
+        if not self.vector or self.vector[0].change == AS_IT_IS:
+            return self
+        first = Tried(change=AS_IT_IS, effect="same", said=said)
+        return msgspec.structs.replace(self, vector=(first, *self.vector))
+
+    def without_as_it_is(self, said: str) -> "Blame":
+        """The blame without that, where `behind_as_it_is` gives it back."""
+        rest = msgspec.structs.replace(self, vector=self.vector[1:])
+        return rest if rest.vector and rest.behind_as_it_is(said) == self else self
 
     @property
     def localised(self) -> bool:

@@ -12,7 +12,8 @@ from tridiff.fuzz.records.codec import SCHEMA
 from tridiff.fuzz.records.environment import Environment
 from tridiff.fuzz.records.outcome import Evidence, Signature, Verdict
 
-Line = Annotated[str, Meta(max_length=500)]
+LONGEST = 500
+Line = Annotated[str, Meta(max_length=LONGEST)]
 
 Truth = Literal["unclassified", "defect", "by_design", "undefined", "accuracy", "contract"]
 """What kind of difference an entry shows; only `defect` speaks against the software under test.
@@ -72,19 +73,43 @@ class CorpusEntry(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fiel
             msgspec.structs.force_setattr(self, "signature", of_case)
         if isinstance(self.found_in, str):
             msgspec.structs.force_setattr(self, "found_in", Environment.of_line(self.found_in))
+        blame = tuple(one.behind_as_it_is(self._ended) for one in self.blame)
+        if blame != self.blame:
+            msgspec.structs.force_setattr(self, "blame", blame)
+        if any(one.kind == _OF_SIGNATURE for one in self.expected):
+            if len(self.signature.kind) > LONGEST:
+                raise ValueError("the kind of its signature is too long for an expectation")
+            msgspec.structs.force_setattr(self, "expected", self._with_kinds(_OF_SIGNATURE, self.signature.kind))
         if any(" " in one.triton + one.backend for one in self.expected):
             msgspec.structs.force_setattr(self, "expected", _apart(self.expected))
 
+    @property
+    def _ended(self) -> str:
+        """How the case ended, as a blame puts it."""
+        return f"{self.signature.verdict.value} {self.signature.kind}".strip()[:200]
+
+    def _with_kinds(self, old: str, new: str) -> tuple[Expectation, ...]:
+        return tuple(msgspec.structs.replace(one, kind=new) if one.kind == old else one for one in self.expected)
+
     def in_files(self) -> dict[str, object]:
         """One row for all versions that do the same, and for all backends that do the same in the same versions, where
-        it is read back as the rows that are there. The target once, in the case; where it was found in a line."""
-        rows = _together(_together(self.expected, "triton"), "backend")
-        told: dict[str, object] = {"expected": rows} if _apart(rows) == self.expected else {}
+        it is read back as the rows that are there. The target once, in the case, and once, in the signature, the words
+        of an error and how the case ended; where it was found in a line."""
+        kind = self.signature.kind
+        rows = self._with_kinds(kind, _OF_SIGNATURE) if " " in kind else self.expected
+        rows = _together(_together(rows, "triton"), "backend")
+        told: dict[str, object] = {"blame": tuple(one.without_as_it_is(self._ended) for one in self.blame)}
+        if msgspec.structs.replace(self, expected=rows).expected == self.expected:
+            told["expected"] = rows
         if line := self.found_in.line:
             told["found_in"] = line
         if self.signature.target == self.case.target:
             told["signature"] = msgspec.structs.replace(self.signature, target="")
         return told
+
+
+_OF_SIGNATURE = "="
+"""The kind of an expectation, in files, that is the one of the signature."""
 
 
 def _together(rows: tuple[Expectation, ...], field: str) -> tuple[Expectation, ...]:

@@ -15,17 +15,13 @@ from msgspec.structs import replace
 from tests.support.campaigns import campaign_options
 from tests.support.cases import addition, division
 from tests.support.refusals import refusal
-from tests.unit.corpus.entries import entry
-from tests.unit.graphs.graphs import X, load, store, vector
 from tridiff.fuzz.campaign.record import CampaignOptions, Counts, Plan, ShardResult, ShardSpec, Summary, TargetCounts
 from tridiff.fuzz.coverage.record import Ledger
 from tridiff.fuzz.errors import TridiffError
-from tridiff.fuzz.kinds.graphs.arrays import arrays_of
 from tridiff.fuzz.records import (
     MAX_ELEMENTS,
     SCHEMA,
     ArraySpec,
-    Blame,
     Case,
     Content,
     CorpusEntry,
@@ -40,7 +36,6 @@ from tridiff.fuzz.records import (
     RowCounts,
     Seconds,
     Signature,
-    Tried,
     Verdict,
     canonical_json,
     decode,
@@ -48,13 +43,11 @@ from tridiff.fuzz.records import (
     encode,
     pretty_json,
 )
-from tridiff.fuzz.records.blame import Effect
 from tridiff.fuzz.records.codec import decode_file, pretty_json_without_defaults, printable
 from tridiff.fuzz.records.pretty import WIDTH, layout
 from tridiff.fuzz.registry import all_targets, find
 from tridiff.fuzz.target import Limits
 from tridiff.fuzz.workers import protocol
-from tridiff.kernels.codegen.graph import Graph
 
 TEXT = st.text(max_size=30)
 QUICK = settings(max_examples=20, deadline=None, database=None, suppress_health_check=list(HealthCheck))
@@ -346,134 +339,6 @@ def test_an_error_is_always_one_line() -> None:
     error = TridiffError("a\nb  c", fix="d\n\te")
     assert str(error) == "a b c; d e"
     assert digest(Put(value="1")) == digest(Put(value="1")) != digest(Put(value="2"))
-
-
-def test_files_leave_out_defaults_and_nothing_else() -> None:
-    content = Content(base=Explicit(values=("0",)))
-    case = Case(target="t", sizes={"n": 1}, arrays=(
-        ArraySpec(name="a", dtype="i32", dims=("n",), layout=Layout(step=2), content=content),
-        ArraySpec(name="out", dtype="i32", dims=("n",))), params={"flag": False, "one": 1, "yes": True},
-        options=LaunchOptions(num_warps=1, enable_fp_fusion=False))
-    text = pretty_json_without_defaults(case)
-    found = json.loads(text)
-    assert found["options"] == {"num_warps": 1, "enable_fp_fusion": False}
-    assert found["params"] == {"flag": False, "one": 1, "yes": True}
-    assert found["arrays"][0]["layout"] == {"step": 2}
-    assert found["arrays"][1] == {"name": "out", "dtype": "i32", "dims": ["n"]}
-    assert found["schema"] == SCHEMA
-    assert "variants" not in found
-    assert decode(text, Case) == case
-
-
-def test_versions_and_backends_that_do_the_same_share_a_row_in_files() -> None:
-    def row(triton: str, backend: str, verdict: Verdict) -> Expectation:
-        return Expectation(subject="own", triton=triton, backend=backend, verdict=verdict)
-
-    rows = (row("3.6.0", "cuda", Verdict.DISAGREE), row("3.6.0", "interpreter", Verdict.AGREE),
-            row("3.9.0", "cuda", Verdict.AGREE), row("3.9.0", "interpreter", Verdict.AGREE))
-    for expected, written in (
-            (rows, [["own", "3.6.0", "cuda", "disagree"], ["own", "3.6.0 3.9.0", "interpreter", "agree"],
-                    ["own", "3.9.0", "cuda", "agree"]]),
-            ((rows[0], row("3.6.0", "evaluated:sm_90", Verdict.DISAGREE), rows[2],
-              row("3.9.0", "evaluated:sm_90", Verdict.AGREE)),
-             [["own", "3.6.0", "cuda evaluated:sm_90", "disagree"], ["own", "3.9.0", "cuda evaluated:sm_90", "agree"]]),
-            (rows[::-1], [["own", one.triton, one.backend, one.verdict.value] for one in rows[::-1]])):
-        one = entry(expected=expected)
-        text = pretty_json_without_defaults(one)
-        assert json.loads(text)["expected"] == written and decode_file(text.encode(), CorpusEntry, source="x") == one
-
-
-def test_changes_in_a_row_that_end_alike_share_one_in_files() -> None:
-    def tried(*rows: tuple[str, Effect, str]) -> Blame:
-        return Blame(triton="3.9.0", backend="cuda", vector=tuple(
-            Tried(change=change, effect=effect, said=said) for change, effect, said in rows))
-
-    for blame, written in (
-            (tried(("a", "same", "x"), ("b", "gone", ""), ("c", "gone", ""), ("d", "gone", "y"), ("e", "gone", "")),
-             [["a", "same", "x"], ["b; c", "gone"], ["d", "gone", "y"], ["e", "gone"]]),
-            (tried(("a" * 300, "gone", ""), ("b" * 300, "gone", "")), [["a" * 300, "gone"], ["b" * 300, "gone"]])):
-        text = pretty_json_without_defaults(blame)
-        assert json.loads(text)["vector"] == written and decode(text, Blame) == blame
-
-
-def test_listed_values_stand_in_files_as_a_list() -> None:
-    def listed(*values: str, overrides: tuple[Put, ...] = ()) -> ArraySpec:
-        return ArraySpec(name="a", dtype="i32", dims=("n",),
-                         content=Content(base=Explicit(values=values), overrides=overrides))
-
-    explicit = {"type": "explicit", "values": ["7 x 1"]}
-    for array, written in (
-            (listed("1", *"0" * 7), ["1", "7 x 0"]), (listed(), []), (listed("7 x 1"), {"base": explicit}),
-            (listed("1", overrides=(Put(value="2"),)),
-             {"base": {**explicit, "values": ["1"]}, "overrides": [{"type": "put", "value": "2"}]}),
-            (listed(*"0" * 20_000), {"base": {**explicit, "values": ["0"] * 20_000}})):
-        text = pretty_json_without_defaults(array)
-        assert json.loads(text)["content"] == written and decode(text, ArraySpec) == array
-    with pytest.raises(TridiffError, match="runs of more than"):
-        decode('{"name": "a", "dtype": "i32", "dims": ["n"], "content": ["9999 x 0", "9999 x 0"]}', ArraySpec)
-
-
-def test_buffers_that_the_arrays_of_a_case_say_are_not_said_again_in_files() -> None:
-    graph = vector(load("in0"), store("out0", X, 0), in0="i32", out0="i32")
-    arrays, sizes = arrays_of(graph, {}, {})
-    case = Case(target="t", sizes=sizes, arrays=arrays, program=graph)
-    after = replace(case, arrays=(replace(arrays[0], name="in1"), arrays[1]))
-    named = replace(case, arrays=(replace(arrays[0], name="No.buffer"), arrays[1]))
-    for one, said in ((case, False), (after, True), (named, True)):
-        text = pretty_json_without_defaults(one)
-        assert ("buffers" in json.loads(text)["program"]) == said and decode(text, Case) == one
-    bare = replace(named, program=replace(graph, buffers=()))
-    assert isinstance(bare.program, Graph) and bare.program.buffers == ()
-
-
-def test_where_it_was_found_is_a_line_in_files() -> None:
-    here = Environment(python="3.12.3", triton="3.9.0", backend="cuda", device="NVIDIA H200")
-    line = "python 3.12.3, triton 3.9.0, backend cuda, device NVIDIA H200"
-
-    def said(found_in: Environment) -> object:
-        one = replace(entry(), found_in=found_in)
-        text = pretty_json_without_defaults(one)
-        assert decode(text, CorpusEntry) == one
-        return json.loads(text)["found_in"]
-
-    assert said(here) == line and said(Environment()) == {}
-    for change in ({"device": "a, b"}, {"device": "a, ptxas b"}, {"repairs_off": ("x",)}, {"knobs": {"TRITON_X": "1"}}):
-        assert isinstance(said(replace(here, **change)), dict)  # type: ignore[arg-type]
-    for wrong in ("", "triton", "triton ", "chip 1", "triton 1, triton 2", "knobs x", "triton 1, "):
-        changed = json.dumps({**json.loads(encode(entry())), "found_in": wrong})
-        assert "is no line of versions" in refusal(lambda text=changed: decode(text, CorpusEntry))
-
-
-def test_an_expectation_is_a_row_without_the_defaults_at_its_end() -> None:
-    bare = Expectation(subject="own", triton="3.9.0", backend="cuda", verdict=Verdict.AGREE)
-    for one, end in ((bare, []), (replace(bare, kind="value"), ["value"]), (replace(bare, torch="2.13"), ["", "2.13"])):
-        text = pretty_json_without_defaults(one)
-        assert json.loads(text) == ["own", "3.9.0", "cuda", "agree", *end] and decode(text, Expectation) == one
-
-
-def test_files_tell_runs_and_oracles_that_agree_once() -> None:
-    same = {"out": ("1.0",) * 256 + ("2.0",)}
-    told = Evidence(inputs={"x": ("0",) * 5}, expected={"torch": same, "numpy": same, "exact": {}}, actual=same)
-    text = pretty_json_without_defaults(told)
-    assert json.loads(text) == {
-        "inputs": {"x": ["0"] * 5}, "actual": {"out": ["256 x 1.0", "2.0"]},
-        "expected": {"exact": {}, "numpy and torch": {"out": ["256 x 1.0", "2.0"]}}}
-    assert decode(text, Evidence) == told == decode(encode(told), Evidence)
-    long = Evidence(actual={"out": ("0",) * 20_000})
-    assert decode(pretty_json_without_defaults(long), Evidence) == long
-
-
-def test_a_number_equal_to_a_default_of_another_type_is_written() -> None:
-    class Row(msgspec.Struct, frozen=True):
-        flag: bool | int = True
-
-    assert json.loads(pretty_json_without_defaults(Row(1))) == {"flag": 1}
-    assert json.loads(pretty_json_without_defaults(Row(True))) == {}
-
-
-def test_an_error_survives_the_way_between_processes() -> None:
-    error = pickle.loads(pickle.dumps(TridiffError("a", fix="b")))
-    assert (type(error), error.problem, error.fix, str(error)) == (TridiffError, "a", "b", "a; b")
 
 
 @pytest.mark.parametrize("name", ["codegen.reduction", "gluon.view_chain", "async.copy_ring", "loops.num_stages"])
