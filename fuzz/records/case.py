@@ -65,13 +65,20 @@ class ArraySpec(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields
 
     def in_files(self) -> dict[str, object]:
         """Values that are listed without the record around them, where they are read back as they are."""
-        if self.content is None or not isinstance(self.content.base, Explicit):
+        if self.listed is None:
             return {}
-        values = in_runs(self.content.base.values)
+        values = in_runs(self.listed)
         try:
             return {"content": values} if _listed(values) == self.content else {}
         except ValueError:
             return {}
+
+    @property
+    def listed(self) -> tuple[str, ...] | None:
+        """All values where the content is a list of them, and None for any other content."""
+        if self.content is None or self.content.overrides or not isinstance(self.content.base, Explicit):
+            return None
+        return self.content.base.values
 
     def shape(self, sizes: dict[str, int]) -> tuple[int, ...]:
         """Logical shape under `sizes`."""

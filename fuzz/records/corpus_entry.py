@@ -73,6 +73,9 @@ class CorpusEntry(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fiel
             msgspec.structs.force_setattr(self, "signature", of_case)
         if isinstance(self.found_in, str):
             msgspec.structs.force_setattr(self, "found_in", Environment.of_line(self.found_in))
+        if self.evidence.whole and (inputs := {**self._listed, **self.evidence.inputs}) != self.evidence.inputs:
+            evidence = msgspec.structs.replace(self.evidence, inputs=inputs)
+            msgspec.structs.force_setattr(self, "evidence", evidence)
         blame = tuple(one.behind_as_it_is(self._ended) for one in self.blame)
         if blame != self.blame:
             msgspec.structs.force_setattr(self, "blame", blame)
@@ -82,6 +85,11 @@ class CorpusEntry(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fiel
             msgspec.structs.force_setattr(self, "expected", self._with_kinds(_OF_SIGNATURE, self.signature.kind))
         if any(" " in one.triton + one.backend for one in self.expected):
             msgspec.structs.force_setattr(self, "expected", _apart(self.expected))
+
+    @property
+    def _listed(self) -> dict[str, tuple[str, ...]]:
+        """What the inputs are, by the case."""
+        return {spec.name: values for spec in self.case.arrays if (values := spec.listed) is not None}
 
     @property
     def _ended(self) -> str:
@@ -94,13 +102,18 @@ class CorpusEntry(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fiel
     def in_files(self) -> dict[str, object]:
         """One row for all versions that do the same, and for all backends that do the same in the same versions, where
         it is read back as the rows that are there. The target once, in the case, and once, in the signature, the words
-        of an error and how the case ended; where it was found in a line."""
+        of an error and how the case ended; where it was found in a line. Evidence of the whole without what the case
+        lists."""
         kind = self.signature.kind
         rows = self._with_kinds(kind, _OF_SIGNATURE) if " " in kind else self.expected
         rows = _together(_together(rows, "triton"), "backend")
         told: dict[str, object] = {"blame": tuple(one.without_as_it_is(self._ended) for one in self.blame)}
         if msgspec.structs.replace(self, expected=rows).expected == self.expected:
             told["expected"] = rows
+        if self.evidence.whole:
+            listed = self._listed
+            told["evidence"] = msgspec.structs.replace(self.evidence, inputs={
+                name: values for name, values in self.evidence.inputs.items() if values != listed.get(name)})
         if line := self.found_in.line:
             told["found_in"] = line
         if self.signature.target == self.case.target:

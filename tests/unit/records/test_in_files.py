@@ -136,6 +136,20 @@ def test_words_of_an_error_and_how_the_case_ended_are_said_once_in_files() -> No
     assert "too long" in refusal(lambda: decode(json.dumps(said), CorpusEntry))
 
 
+def test_evidence_of_a_whole_case_leaves_out_in_files_what_the_case_lists() -> None:
+    one = entry()
+    for whole, inputs, written in (
+            (True, {"a": ("-1",), "b": ("2",)}, None), (True, {"a": ("-1",), "b": ()}, {"b": []}),
+            (True, {"a": ("-1",), "b": ("2",), "c": ("3",)}, {"c": ["3"]}),
+            (False, {"a": ("-1",), "b": ("2",)}, {"a": ["-1"], "b": ["2"]}), (False, {}, None)):
+        whole_one = replace(one, evidence=replace(one.evidence, whole=whole, inputs=inputs))
+        assert whole_one.evidence.inputs == inputs
+        text = pretty_json_without_defaults(whole_one)
+        assert json.loads(text)["evidence"].get("inputs") == written and decode(text, CorpusEntry) == whole_one
+    filled = replace(one, evidence=replace(one.evidence, whole=True, inputs={}))
+    assert filled.evidence.inputs == {"a": ("-1",), "b": ("2",)}
+
+
 def test_where_it_was_found_is_a_line_in_files() -> None:
     here = Environment(python="3.12.3", triton="3.9.0", backend="cuda", device="NVIDIA H200")
     line = "python 3.12.3, triton 3.9.0, backend cuda, device NVIDIA H200"
