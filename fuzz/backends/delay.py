@@ -9,16 +9,14 @@ falsely.
 import re
 from collections.abc import Iterator
 from contextlib import contextmanager
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from msgspec.structs import replace
 
 from tridiff.fuzz.backends import kind
+from tridiff.fuzz.backends.launch import Launch
 from tridiff.fuzz.errors import TridiffError
 from tridiff.fuzz.records import Delay
-
-if TYPE_CHECKING:
-    from tridiff.fuzz.backends.launch import Launch
 
 CYCLES = 100_000
 """50 us or more: far longer than a small launch takes, far too short for a time limit."""
@@ -69,7 +67,7 @@ def with_pause(ptx: str, delay: Delay) -> str:
     return ptx[:found.start()] + paused + ptx[found.end():]
 
 
-def of_launch(launch: "Launch", *, warps: int = 1) -> Delay | None:
+def of_launch(launch: Launch, *, warps: int = 1) -> Delay | None:
     """The delay of a launch's case, for a backend that can have it: where programs are evaluated, one instruction after
     the other, nothing is early or late. warps: those of a program."""
     if kind(launch.backend) == "evaluated":

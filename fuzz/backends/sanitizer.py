@@ -8,13 +8,10 @@ from __future__ import annotations
 
 import dataclasses
 from collections.abc import Callable
-from typing import TYPE_CHECKING
 
 from tridiff.fuzz.backends.device_errors import asserted_on_the_device
+from tridiff.fuzz.backends.launch import Launch
 from tridiff.fuzz.verdicts import Declined, Refuted
-
-if TYPE_CHECKING:
-    from tridiff.fuzz.backends.launch import Launch
 
 
 def under_sanitizer(launch: Launch, work: Callable[[], None]) -> None:

@@ -6,15 +6,7 @@ from pathlib import Path
 from tridiff.fuzz.campaign.deal import dealt
 from tridiff.fuzz.campaign.known import known_findings, replayed
 from tridiff.fuzz.campaign.program_rate import generated, program_rate
-from tridiff.fuzz.campaign.record import (
-    Counts,
-    Plan,
-    ProgramRate,
-    ShardResult,
-    ShardSpec,
-    Summary,
-    TargetCounts,
-)
+from tridiff.fuzz.campaign.record import Counts, Plan, ProgramRate, ShardResult, ShardSpec, Summary, TargetCounts
 from tridiff.fuzz.campaign.store import ShardStore, counts_of, shard_path
 from tridiff.fuzz.campaign.totals import Line, Totals, line_of
 from tridiff.fuzz.records import CorpusEntry

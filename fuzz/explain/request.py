@@ -2,15 +2,7 @@
 
 import msgspec
 
-from tridiff.fuzz.explain.model import (
-    ElementCard,
-    Memory,
-    Program,
-    ProgramCard,
-    Source,
-    Specialisation,
-    Stages,
-)
+from tridiff.fuzz.explain.model import ElementCard, Memory, Program, ProgramCard, Source, Specialisation, Stages
 from tridiff.fuzz.records import ArraySpec, Case, LaunchOptions
 
 Scalar = bool | int | float | str | None

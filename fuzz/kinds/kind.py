@@ -11,11 +11,11 @@ from typing import TYPE_CHECKING, Literal
 import msgspec
 from hypothesis.strategies import SearchStrategy
 
+from tridiff.fuzz.backends.launch import Launch
 from tridiff.fuzz.records import Case
 from tridiff.fuzz.target import Coverage, Draw, Judge, Limits, Path, Reference, Run, Shrink, Target
 
 if TYPE_CHECKING:
-    from tridiff.fuzz.backends.launch import Launch
     from tridiff.oracles.rules import Rule
 
 EVERY_ROW = 1 << 20
@@ -87,7 +87,7 @@ def target_of(kind: ProgramKind, *, name: str, family: str, summary: str, contra
     within: whether a valid case is one of this target rather than of another one of its kind.
     """
 
-    def launch(launch: "Launch") -> None:
+    def launch(launch: Launch) -> None:
         from tridiff.fuzz.backends.launch import resolve
 
         (resolve(kind.launch) if kind.launch else launch.helper)(launch)

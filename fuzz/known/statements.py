@@ -5,12 +5,7 @@ from functools import partial
 
 from msgspec.structs import replace
 
-from tridiff.fuzz.known.bounds import (
-    converts_bounds,
-    counted_with_a_sign,
-    counts_otherwise,
-    with_converted_bounds,
-)
+from tridiff.fuzz.known.bounds import converts_bounds, counted_with_a_sign, counts_otherwise, with_converted_bounds
 from tridiff.fuzz.known.carried import loses_a_variable, with_values_of_their_own
 from tridiff.fuzz.known.contents import tamed
 from tridiff.fuzz.known.issue import KnownIssue

@@ -14,18 +14,7 @@ from tridiff.fuzz.known.rewriting import Changes
 from tridiff.kernels.codegen import points
 from tridiff.kernels.codegen.constants import is_float
 from tridiff.kernels.codegen.domains import Analysis
-from tridiff.kernels.codegen.graph import (
-    Apply,
-    Constant,
-    Expr,
-    Index,
-    Load,
-    Masked,
-    Node,
-    Num,
-    Pointwise,
-    real_number,
-)
+from tridiff.kernels.codegen.graph import Apply, Constant, Expr, Index, Load, Masked, Node, Num, Pointwise, real_number
 from tridiff.kernels.codegen.ranges import symbols
 from tridiff.oracles.by_numpy.pointwise import evaluate
 from tridiff.oracles.errors import OracleError

@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from tridiff.fuzz.backends import compiler
+from tridiff.fuzz.backends.launch import Launch
 from tridiff.fuzz.backends.libdevice import amd_lacks
 from tridiff.fuzz.language.cases import call_of, row_of
 from tridiff.fuzz.language.row import Row, installed
@@ -16,9 +17,6 @@ from tridiff.kernels.language.call import Call
 from tridiff.kernels.language.emit import CHECKED_FAULTS, FAULTS, parameters, source
 from tridiff.kernels.language.gluon import source as in_gluon
 from tridiff.kernels.language.lines import ASSERTED
-
-if TYPE_CHECKING:
-    from tridiff.fuzz.backends.launch import Launch
 
 
 def text_of(case: Any, version: str, *, fault: str = "", warps: int = 0) -> str:

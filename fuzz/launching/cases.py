@@ -5,10 +5,10 @@ from __future__ import annotations
 import hashlib
 import itertools
 from random import Random
-from typing import TYPE_CHECKING
 
 from hypothesis import strategies as st
 
+from tridiff.fuzz.backends.launch import Launch
 from tridiff.fuzz.launching import fragments_gluon, fragments_plain
 from tridiff.fuzz.launching.expressions import EXPRESSIONS
 from tridiff.fuzz.launching.lines import parts
@@ -18,9 +18,6 @@ from tridiff.fuzz.records import Case, Scalar
 from tridiff.fuzz.target import Limits, Vocabulary
 from tridiff.fuzz.verdicts import Declined, Refuted
 from tridiff.fuzz.versions import before
-
-if TYPE_CHECKING:
-    from tridiff.fuzz.backends.launch import Launch
 
 FAULTS = ("first_answer_lost", "answers_swapped")
 """Planted in what a scene tells: its first answer is empty, and its first two in each other's place."""

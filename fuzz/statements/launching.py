@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
+from tridiff.fuzz.backends.launch import Launch
 from tridiff.fuzz.language.launching import refuted
 from tridiff.fuzz.language.row import installed
 from tridiff.fuzz.statements.cases import arguments_of, nodes, script_of
@@ -15,7 +16,6 @@ from tridiff.fuzz.versions import before
 from tridiff.kernels.generated import load
 
 if TYPE_CHECKING:
-    from tridiff.fuzz.backends.launch import Launch
     from tridiff.kernels.language.script import Script
 
 

@@ -12,13 +12,14 @@ import re
 import traceback
 from collections.abc import Iterable, Iterator
 from random import Random
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 from hypothesis import strategies as st
 from msgspec.structs import replace
 
 from tridiff.fuzz.backends.device_errors import refusal as spelled
+from tridiff.fuzz.backends.launch import Launch
 from tridiff.fuzz.language.row import installed
 from tridiff.fuzz.records import ArraySpec, Case, Content, Small
 from tridiff.fuzz.statements.refused import HEAD, REFUSED
@@ -26,9 +27,6 @@ from tridiff.fuzz.verdicts import Declined, Refuted
 from tridiff.fuzz.versions import before
 from tridiff.kernels.generated import load
 from tridiff.kernels.language.refusal import Refusal
-
-if TYPE_CHECKING:
-    from tridiff.fuzz.backends.launch import Launch
 
 _SIZES = {"rows": 1, "n": 8}
 _WRITES = re.compile(r"\b(?:store|atomic_\w+)\((?:x|f)_ptr|\.store\(")

@@ -10,12 +10,12 @@ from typing import TYPE_CHECKING, Literal
 
 from hypothesis.strategies import SearchStrategy
 
+from tridiff.fuzz.backends.launch import Launch
 from tridiff.fuzz.records import Case, Environment, Scalar
 from tridiff.fuzz.target.memory_orders import MemoryOrder
 from tridiff.fuzz.versions import within
 
 if TYPE_CHECKING:
-    from tridiff.fuzz.backends.launch import Launch
     from tridiff.oracles.rules import Rule
 
 Vocabulary = Mapping[str, Collection[Scalar]]
@@ -114,7 +114,7 @@ class Draw:
 class Run:
     """How a case is launched, and what its launches may do."""
 
-    launch: Callable[["Launch"], None]
+    launch: Callable[[Launch], None]
     writes_once: bool = True
     """Whether every output element is written by exactly one lane; the interpreter counts."""
     memory_orders: Callable[[Case], tuple[MemoryOrder, ...]] = lambda case: ()

@@ -1,19 +1,14 @@
 """An assertion inside an expression: it passes a value through, or stops the launch where it is enabled."""
 
-from typing import TYPE_CHECKING
-
 from hypothesis import strategies as st
 
+from tridiff.fuzz.backends.launch import Launch
 from tridiff.fuzz.records import Case, LaunchOptions
 from tridiff.fuzz.strategies import dtypes, lengths, row_counts, true_contents
 from tridiff.fuzz.target import Draw, Faults, Judge, Limits, Reference, Run, Target
 from tridiff.fuzz.targets.tiles import both, elementwise_blocks, mutants, operand, result, subjects
 from tridiff.oracles.dtypes import NAMES
 from tridiff.oracles.rules import BIT
-
-if TYPE_CHECKING:
-    from tridiff.fuzz.backends.launch import Launch
-
 
 
 @st.composite
@@ -31,7 +26,7 @@ def _cases(draw: st.DrawFn, limits: Limits) -> Case:
         ))
 
 
-def _launch(launch: "Launch") -> None:
+def _launch(launch: Launch) -> None:
     launch.drive("tridiff.kernels.drivers.assertions:assert_then", BOOL=launch.spec("a").dtype == "i1",
                  **elementwise_blocks(launch))
 

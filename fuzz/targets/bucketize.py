@@ -6,11 +6,11 @@ promised. `copies`: up to 2^31 - 1 equal boundaries, of which memory holds one, 
 """
 
 from collections.abc import Iterator
-from typing import TYPE_CHECKING
 
 from hypothesis import strategies as st
 from msgspec.structs import replace
 
+from tridiff.fuzz.backends.launch import Launch
 from tridiff.fuzz.records import ArraySpec, Case, Content, Explicit, Permutation, Scalar, Scattered
 from tridiff.fuzz.strategies import (
     compile_modes,
@@ -27,9 +27,6 @@ from tridiff.fuzz.targets.tiles import both, elementwise_blocks, mutants, operan
 from tridiff.oracles.dtypes import FLOATS, INTEGERS
 from tridiff.oracles.dtypes import dtype as dtype_info
 from tridiff.oracles.rules import BIT
-
-if TYPE_CHECKING:
-    from tridiff.fuzz.backends.launch import Launch
 
 DTYPES = (*INTEGERS, *FLOATS)
 _FORMS = ("row", "copies", "sorter", "copies", "unsorted", "copies", "row")
@@ -100,7 +97,7 @@ def _rows(case: Case) -> Iterator[Case]:
                               "form": "row"})
 
 
-def _launch(launch: "Launch") -> None:
+def _launch(launch: Launch) -> None:
     case, params = launch.case, launch.case.params
     given: dict[str, object] = {}
     for spec in case.arrays:

@@ -1,23 +1,13 @@
 """Limiting values to a range."""
 
-from typing import TYPE_CHECKING
-
 from hypothesis import strategies as st
 
+from tridiff.fuzz.backends.launch import Launch
 from tridiff.fuzz.records import Case
-from tridiff.fuzz.strategies import (
-    compile_modes,
-    dtypes,
-    lengths,
-    option_variants,
-    row_counts,
-)
+from tridiff.fuzz.strategies import compile_modes, dtypes, lengths, option_variants, row_counts
 from tridiff.fuzz.target import Draw, Faults, Judge, Limits, Reference, Run, Target
 from tridiff.fuzz.targets.tiles import elementwise_blocks, mutants, operand, result
 from tridiff.oracles.rules import NUM0
-
-if TYPE_CHECKING:
-    from tridiff.fuzz.backends.launch import Launch
 
 DTYPES = ("i8", "i16", "i32", "i64", "u8", "fp16", "fp32", "fp64")
 
@@ -32,7 +22,7 @@ def _cases(draw: st.DrawFn, limits: Limits) -> Case:
                 options=draw(compile_modes()), variants=draw(option_variants()))
 
 
-def _launch(launch: "Launch") -> None:
+def _launch(launch: Launch) -> None:
     launch.drive("tridiff.kernels.drivers.elementwise:elementwise_ternary", BOOL=False, **elementwise_blocks(launch))
 
 

@@ -2,10 +2,10 @@
 
 from collections.abc import Callable
 from functools import cache
-from typing import TYPE_CHECKING
 
 from hypothesis import strategies as st
 
+from tridiff.fuzz.backends.launch import Launch
 from tridiff.fuzz.records import ArraySpec, Case, Constant, Content, Explicit, Iota, Permutation
 from tridiff.fuzz.strategies import (
     compile_modes,
@@ -20,9 +20,6 @@ from tridiff.fuzz.target import Draw, Faults, Judge, Limits, Reference, Run, Shr
 from tridiff.fuzz.targets.tiles import DIMS, both, mutants, operand, power_of_two, result, subjects
 from tridiff.oracles.dtypes import dtype as dtype_info
 from tridiff.oracles.rules import BIT, NUM0
-
-if TYPE_CHECKING:
-    from tridiff.fuzz.backends.launch import Launch
 
 DTYPES = ("i1", "i8", "i16", "i32", "i64", "u8", "u16", "u32", "u64", "bf16", "fp16", "fp32", "fp64")
 _PAIRS = ("minimum", "maximum")
@@ -67,7 +64,7 @@ def _cases(draw: st.DrawFn, helper: str, limits: Limits) -> Case:
                 options=draw(compile_modes()), variants=draw(option_variants()))
 
 
-def _launch(launch: "Launch") -> None:
+def _launch(launch: Launch) -> None:
     rows, cols = launch.case.sizes["rows"], launch.case.sizes["cols"]
     boolean = launch.spec("a").dtype == "i1"
     indexed = any(spec.name == "out_index" for spec in launch.case.arrays)

@@ -1,9 +1,8 @@
 """Taking a floating-point number apart."""
 
-from typing import TYPE_CHECKING
-
 from hypothesis import strategies as st
 
+from tridiff.fuzz.backends.launch import Launch
 from tridiff.fuzz.records import Case
 from tridiff.fuzz.strategies import (
     compile_modes,
@@ -17,9 +16,6 @@ from tridiff.fuzz.strategies import (
 from tridiff.fuzz.target import Draw, Faults, Judge, Limits, Run, Target
 from tridiff.fuzz.targets.tiles import both, elementwise_blocks, mutants, operand, result, subjects
 from tridiff.oracles.rules import BIT, NUM
-
-if TYPE_CHECKING:
-    from tridiff.fuzz.backends.launch import Launch
 
 DTYPES = ("fp32", "fp64")
 
@@ -36,7 +32,7 @@ def _cases(draw: st.DrawFn, limits: Limits) -> Case:
         options=draw(compile_modes()), variants=draw(option_variants()))
 
 
-def _launch(launch: "Launch") -> None:
+def _launch(launch: Launch) -> None:
     launch.drive("tridiff.kernels.drivers.frexp:frexp", **elementwise_blocks(launch))
 
 

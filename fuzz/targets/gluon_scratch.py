@@ -1,9 +1,8 @@
 """Values passed between threads through global scratch memory, in TTGIR text."""
 
-from typing import TYPE_CHECKING
-
 from hypothesis import strategies as st
 
+from tridiff.fuzz.backends.launch import Launch
 from tridiff.fuzz.kinds.chains.draft import EVERY
 from tridiff.fuzz.records import ArraySpec, Bits, Case, Content, Environment, Iota, LaunchOptions, Layout
 from tridiff.fuzz.target import POWERS_OF_TWO, Draw, Faults, Judge, Limits, Run, Shrink, Target, Vocabulary
@@ -11,9 +10,6 @@ from tridiff.fuzz.targets.tiles import DIMS, both
 from tridiff.kernels.gluon.layouts import power_of_two
 from tridiff.kernels.gluon.scratch import FAULTS, Mailbox, text
 from tridiff.oracles.rules import BIT
-
-if TYPE_CHECKING:
-    from tridiff.fuzz.backends.launch import Launch
 
 _ARCHITECTURES = {"sm_80": 80, "sm_90": 90, "sm_100": 100}
 
@@ -78,7 +74,7 @@ def _valid(case: Case) -> bool:
     return same_warps and case.params.get("flip") == flip and _power(case, "written", 8) and _power(case, "read", 8)
 
 
-def _launch(launch: "Launch") -> None:
+def _launch(launch: Launch) -> None:
     from tridiff.fuzz.verdicts import Declined
     from tridiff.kernels.gluon.dialect import installed_text
 

@@ -4,18 +4,14 @@ Every round, every program of a group (one y, z) must see the marks of all x pro
 cooperatively and kept within what is resident at once; a barrier that never opens shows as a hang.
 """
 
-from typing import TYPE_CHECKING
-
 from hypothesis import strategies as st
 
+from tridiff.fuzz.backends.launch import Launch
 from tridiff.fuzz.errors import TridiffError
 from tridiff.fuzz.records import ArraySpec, Case, Constant, Content, Explicit, LaunchOptions
 from tridiff.fuzz.target import Draw, Faults, Judge, Limits, Run, Target
 from tridiff.fuzz.targets.tiles import both, mutants, power_of_two, subjects
 from tridiff.oracles.rules import BIT
-
-if TYPE_CHECKING:
-    from tridiff.fuzz.backends.launch import Launch
 
 PER_PROCESSOR = 8
 """Programs of up to 8 warps that every multiprocessor holds at once, registers of this kernel considered."""
@@ -59,7 +55,7 @@ def _valid(case: Case) -> bool:
                 name="plain", dtype="i32", dims=()).layout for spec in case.arrays))
 
 
-def _launch(launch: "Launch") -> None:
+def _launch(launch: Launch) -> None:
     sizes = launch.case.sizes
     if launch.backend == "cuda":
         import torch

@@ -4,10 +4,11 @@ Beside the generated programs, which mix everything, these reach a wrong operati
 is a one-line function already.
 """
 
-from typing import TYPE_CHECKING
+from collections.abc import Callable
 
 from hypothesis import strategies as st
 
+from tridiff.fuzz.backends.launch import Launch
 from tridiff.fuzz.inductor.operations import FULL, OPERATIONS, Operation, of_family, splits_scans
 from tridiff.fuzz.inductor.spoiled import FAULTS, spoiled
 from tridiff.fuzz.records import ArraySpec, Case, Scalar
@@ -15,11 +16,6 @@ from tridiff.fuzz.strategies import contents, lengths, row_counts, row_lengths, 
 from tridiff.fuzz.target import Coverage, Draw, Faults, Judge, Limits, Reference, Run, Shrink, Target, Vocabulary
 from tridiff.oracles.dtypes import dtype as dtype_info
 from tridiff.oracles.rules import BIT, NUM, NUM0, SUM, ULP, Rule
-
-if TYPE_CHECKING:
-    from collections.abc import Callable
-
-    from tridiff.fuzz.backends.launch import Launch
 
 FAMILIES = {
     "pointwise": "one elementwise operation", "folding": "an idiom that compilers like to simplify",
@@ -33,7 +29,7 @@ _OUTPUTS = ("out", "dtype")
 _EAGER = "tridiff.fuzz.inductor.launch:eager"
 
 
-def _case_of(family: str) -> "Callable[[Limits], st.SearchStrategy[Case]]":
+def _case_of(family: str) -> Callable[[Limits], st.SearchStrategy[Case]]:
     names = of_family(family)
 
     @st.composite
@@ -100,7 +96,7 @@ def _valid(case: Case) -> bool:
             and outputs[0].dims == _result_axes(operation))
 
 
-def _launch(launch: "Launch") -> None:
+def _launch(launch: Launch) -> None:
     launch.helper(launch)
 
 

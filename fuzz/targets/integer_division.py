@@ -6,11 +6,11 @@ result of such a ramp is an address, whose loads the compiler merges where it be
 """
 
 from collections.abc import Callable, Iterator
-from typing import TYPE_CHECKING
 
 from hypothesis import strategies as st
 from msgspec.structs import replace
 
+from tridiff.fuzz.backends.launch import Launch
 from tridiff.fuzz.records import ArraySpec, Case, Constant, Content, Explicit, Iota, Layout, Put
 from tridiff.fuzz.strategies import (
     compile_modes,
@@ -29,9 +29,6 @@ from tridiff.fuzz.target import POWERS_OF_TWO, Draw, Faults, Judge, Limits, Run,
 from tridiff.fuzz.targets.tiles import DIMS, both, elementwise_blocks, mutants, result, subjects
 from tridiff.oracles.dtypes import dtype as dtype_info
 from tridiff.oracles.rules import BIT
-
-if TYPE_CHECKING:
-    from tridiff.fuzz.backends.launch import Launch
 
 SIGNED = ("i8", "i16", "i32", "i64")
 DTYPES = (*SIGNED, "u8", "u16", "u32", "u64")
@@ -156,7 +153,7 @@ def _blocks(case: Case) -> Iterator[Case]:
         for spec in case.arrays if spec.name != "table"))
 
 
-def _launch(launch: "Launch") -> None:
+def _launch(launch: Launch) -> None:
     if launch.case.params["form"] == "blocks":
         launch.drive("tridiff.kernels.drivers.elementwise:elementwise_binary", BOOL=False,
                      **elementwise_blocks(launch))

@@ -7,12 +7,12 @@ other in ascending order; only a GPU exercises the waiting. There in most cases 
 
 import itertools
 from collections.abc import Iterator
-from typing import TYPE_CHECKING
 
 from hypothesis import strategies as st
 from msgspec.structs import replace
 
 from tridiff.fuzz.backends.delay import built_in, of_launch, text
+from tridiff.fuzz.backends.launch import Launch
 from tridiff.fuzz.records import ArraySpec, Case, Constant, Content, Delay, Explicit, Iota
 from tridiff.fuzz.strategies import dtypes, launch_options, row_counts
 from tridiff.fuzz.strategies import lengths as program_counts
@@ -21,9 +21,6 @@ from tridiff.fuzz.targets.tiles import DIMS, both, mutants, operand, result, sub
 from tridiff.oracles.bounded import RULES
 from tridiff.oracles.dtypes import dtype as dtype_info
 from tridiff.oracles.rules import BIT, Rule
-
-if TYPE_CHECKING:
-    from tridiff.fuzz.backends.launch import Launch
 
 MOST_PROGRAMS = 10_000
 DTYPES = {"exclusive_scan_decoupled_lookback": ("i16", "i32", "u16", "u32", "fp16", "bf16", "fp32"),
@@ -109,7 +106,7 @@ def _reductions(case: Case) -> Iterator[Case]:
                           arrays=tuple(replace(spec, content=given.get(spec.name)) for spec in case.arrays))
 
 
-def _launch(launch: "Launch") -> None:
+def _launch(launch: Launch) -> None:
     params, sizes = launch.case.params, launch.case.sizes
     if launch.planted == "dirty_scratch" and not launch.backend.startswith("compile"):
         import torch

@@ -1,24 +1,14 @@
 """Triton's bare minus sign: the sign of every operand changes, that of zero as well."""
 
-from typing import TYPE_CHECKING
-
 from hypothesis import strategies as st
 
+from tridiff.fuzz.backends.launch import Launch
 from tridiff.fuzz.records import Case
-from tridiff.fuzz.strategies import (
-    compile_modes,
-    dtypes,
-    lengths,
-    option_variants,
-    row_counts,
-)
+from tridiff.fuzz.strategies import compile_modes, dtypes, lengths, option_variants, row_counts
 from tridiff.fuzz.target import Draw, Faults, Judge, Limits, Reference, Run, Target
 from tridiff.fuzz.targets.tiles import elementwise_blocks, mutants, operand, result
 from tridiff.oracles.dtypes import dtype as dtype_info
 from tridiff.oracles.rules import NUM
-
-if TYPE_CHECKING:
-    from tridiff.fuzz.backends.launch import Launch
 
 DTYPES = ("i8", "i16", "i32", "i64", "bf16", "fp16", "fp32", "fp64")
 
@@ -33,7 +23,7 @@ def _cases(draw: st.DrawFn, limits: Limits) -> Case:
                 options=draw(compile_modes(clusters=True)), variants=draw(option_variants()))
 
 
-def _launch(launch: "Launch") -> None:
+def _launch(launch: Launch) -> None:
     launch.drive("tridiff.kernels.drivers.elementwise:elementwise_unary", BOOL=False, **elementwise_blocks(launch))
 
 

@@ -1,27 +1,18 @@
 """Value and flag in one word, and back: what the look-back scan publishes."""
 
 from collections.abc import Iterator
-from typing import TYPE_CHECKING
 
 from hypothesis import strategies as st
 from msgspec.structs import replace
 
+from tridiff.fuzz.backends.launch import Launch
 from tridiff.fuzz.content.text import from_bits, to_bits
 from tridiff.fuzz.records import ArraySpec, Case, Content, Explicit
-from tridiff.fuzz.strategies import (
-    compile_modes,
-    dtypes,
-    lengths,
-    option_variants,
-    row_counts,
-)
+from tridiff.fuzz.strategies import compile_modes, dtypes, lengths, option_variants, row_counts
 from tridiff.fuzz.target import Draw, Faults, Judge, Limits, Run, Shrink, Target
 from tridiff.fuzz.targets.tiles import both, elementwise_blocks, mutants, operand, result, subjects, triton_type
 from tridiff.oracles.dtypes import dtype as dtype_info
 from tridiff.oracles.rules import BIT
-
-if TYPE_CHECKING:
-    from tridiff.fuzz.backends.launch import Launch
 
 DTYPES = ("i16", "i32", "u16", "u32", "fp16", "bf16", "fp32")
 
@@ -74,7 +65,7 @@ def _with_bits(spec: ArraySpec, dtype: str) -> ArraySpec:
     return replace(spec, dtype=dtype, content=Content(base=Explicit(values=values)))
 
 
-def _launch(launch: "Launch") -> None:
+def _launch(launch: Launch) -> None:
     value, helper = str(launch.case.params["value"]), launch.case.target.partition(".")[2]
     given: dict[str, dict[str, object]] = {
         "pack_value_flag": {"VALUE_AS_UINT": triton_type(_unsigned(value)), "PACK": triton_type(_unsigned(value, 2))},

@@ -1,9 +1,8 @@
 """Type probes: their answers are types as much as values."""
 
-from typing import TYPE_CHECKING
-
 from hypothesis import strategies as st
 
+from tridiff.fuzz.backends.launch import Launch
 from tridiff.fuzz.records import ArraySpec, Case
 from tridiff.fuzz.strategies import compile_modes, contents, dtypes, lengths, option_variants, strided_layouts
 from tridiff.fuzz.target import Draw, Faults, Judge, Limits, Reference, Run, Shrink, Target, Vocabulary
@@ -11,10 +10,6 @@ from tridiff.fuzz.targets.tiles import DIMS, both, mutants, power_of_two, subjec
 from tridiff.oracles.dtypes import FP8, NAMES
 from tridiff.oracles.dtypes import dtype as dtype_info
 from tridiff.oracles.rules import BIT, NUM, Rule
-
-if TYPE_CHECKING:
-    from tridiff.fuzz.backends.launch import Launch
-
 
 
 @st.composite
@@ -46,7 +41,7 @@ def _valid(case: Case) -> bool:
         alone or not case.params.get("scalar"))
 
 
-def _launch(launch: "Launch") -> None:
+def _launch(launch: Launch) -> None:
     driver = "promote" if launch.case.target == "helpers.promote_to_tensor" else "classify"
     given: dict[str, object] = {"facts_stride_row": 1} if driver == "promote" else {}
     launch.drive(f"tridiff.kernels.drivers.probes:{driver}", SCALAR=launch.case.params["scalar"],

@@ -1,9 +1,8 @@
 """Counter-based random numbers, bit for bit: one seed, and for integers one range, per row of offsets."""
 
-from typing import TYPE_CHECKING
-
 from hypothesis import strategies as st
 
+from tridiff.fuzz.backends.launch import Launch
 from tridiff.fuzz.records import ArraySpec, Bits, Case, Content, Iota
 from tridiff.fuzz.strategies import (
     compile_modes,
@@ -18,9 +17,6 @@ from tridiff.fuzz.target import Draw, Faults, Judge, Limits, Reference, Run, Tar
 from tridiff.fuzz.targets.tiles import mutants, operand, power_of_two, result, subjects
 from tridiff.oracles.bounded import RANDN_RULE
 from tridiff.oracles.rules import BIT, Rule
-
-if TYPE_CHECKING:
-    from tridiff.fuzz.backends.launch import Launch
 
 DTYPES = {"randint64": ("i64",), "rand": ("fp32",), "randn": ("fp32",)}
 OFFSETS = ("i32", "u32", "i64")
@@ -50,7 +46,7 @@ def _cases(draw: st.DrawFn, helper: str, limits: Limits) -> Case:
                 options=draw(compile_modes()), variants=draw(option_variants()))
 
 
-def _launch(launch: "Launch") -> None:
+def _launch(launch: Launch) -> None:
     driver = "random_integer" if launch.case.target == "helpers.randint64" else "random_real"
     launch.drive(f"tridiff.kernels.drivers.random:{driver}", COL_BLOCK=power_of_two(launch.case.sizes["cols"]))
 

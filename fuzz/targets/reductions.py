@@ -1,9 +1,8 @@
 """Product and bitwise OR along an axis."""
 
-from typing import TYPE_CHECKING
-
 from hypothesis import strategies as st
 
+from tridiff.fuzz.backends.launch import Launch
 from tridiff.fuzz.records import ArraySpec, Case
 from tridiff.fuzz.strategies import (
     compile_modes,
@@ -23,9 +22,6 @@ from tridiff.oracles.dtypes import FLOATS, INTEGERS
 from tridiff.oracles.dtypes import dtype as dtype_info
 from tridiff.oracles.rules import BIT, Rule
 
-if TYPE_CHECKING:
-    from tridiff.fuzz.backends.launch import Launch
-
 _DTYPES = {"prod": (*INTEGERS, *FLOATS), "any": ("i1", *INTEGERS)}
 _NEUTRAL = {"prod": 1, "any": 0}
 
@@ -44,7 +40,7 @@ def _cases(draw: st.DrawFn, helper: str, limits: Limits) -> Case:
         options=draw(compile_modes()), variants=draw(option_variants()))
 
 
-def _launch(launch: "Launch") -> None:
+def _launch(launch: Launch) -> None:
     helper = launch.case.target.partition(".")[2]
     launch.drive("tridiff.kernels.drivers.reduce_rows:reduce_rows", PADDING=_NEUTRAL[helper],
                  BOOL=launch.spec("a").dtype == "i1", **reduction_blocks(launch))

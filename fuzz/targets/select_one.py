@@ -1,9 +1,8 @@
 """Picking the one marked element of every slice."""
 
-from typing import TYPE_CHECKING
-
 from hypothesis import strategies as st
 
+from tridiff.fuzz.backends.launch import Launch
 from tridiff.fuzz.records import ArraySpec, Case
 from tridiff.fuzz.strategies import (
     compile_modes,
@@ -20,10 +19,6 @@ from tridiff.fuzz.targets.tiles import DIMS, both, mutants, operand, reduction_b
 from tridiff.oracles.dtypes import NAMES
 from tridiff.oracles.dtypes import dtype as dtype_info
 from tridiff.oracles.rules import BIT
-
-if TYPE_CHECKING:
-    from tridiff.fuzz.backends.launch import Launch
-
 
 
 @st.composite
@@ -42,7 +37,7 @@ def _cases(draw: st.DrawFn, limits: Limits) -> Case:
         ), options=draw(compile_modes()), variants=draw(option_variants()))
 
 
-def _launch(launch: "Launch") -> None:
+def _launch(launch: Launch) -> None:
     launch.drive("tridiff.kernels.drivers.select_rows:select_rows", KEEP_DIMS=launch.case.params["keep_dims"],
                  BOOL=launch.spec("a").dtype == "i1", **reduction_blocks(launch))
 

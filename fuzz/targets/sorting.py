@@ -2,11 +2,11 @@
 
 from collections.abc import Iterable
 from functools import cache
-from typing import TYPE_CHECKING
 
 from hypothesis import strategies as st
 from msgspec.structs import replace
 
+from tridiff.fuzz.backends.launch import Launch
 from tridiff.fuzz.records import ArraySpec, Case, Content, LaunchOptions, Layout
 from tridiff.fuzz.strategies import (
     contents,
@@ -25,9 +25,6 @@ from tridiff.fuzz.targets.tiles import DIMS, both, mutants, power_of_two, subjec
 from tridiff.oracles.dtypes import FLOATS, INTEGERS
 from tridiff.oracles.dtypes import dtype as dtype_info
 from tridiff.oracles.rules import BIT, Rule
-
-if TYPE_CHECKING:
-    from tridiff.fuzz.backends.launch import Launch
 
 DTYPES = ("i1", *INTEGERS, *FLOATS)
 _BEYOND = {"float": ("0", "inf", "-inf", "nan"), "int": ("0", "1", "127", "-128"), "uint": ("0", "1", "255"),
@@ -124,7 +121,7 @@ def _valid(case: Case) -> bool:
     return case.sizes.get("facts") == (2 if _asks_types(case) else None) and isinstance(padding, int) and padding >= 0
 
 
-def _launch(launch: "Launch") -> None:
+def _launch(launch: Launch) -> None:
     params, cols = launch.case.params, launch.case.sizes["cols"]
     block = power_of_two(cols)
     flags = {"STABLE": params["stable"], "DESCENDING": params["descending"], "BOOL": launch.spec("a").dtype == "i1",

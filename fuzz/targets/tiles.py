@@ -5,17 +5,14 @@ the driver reduces its own row axis: the array is handed over transposed, by str
 """
 
 from importlib import import_module
-from typing import TYPE_CHECKING
 
 from hypothesis import strategies as st
 
+from tridiff.fuzz.backends.launch import Launch
 from tridiff.fuzz.records import ArraySpec, Content
 from tridiff.fuzz.strategies import contents, strided_layouts
 from tridiff.fuzz.target import Reference
 from tridiff.oracles.dtypes import dtype as dtype_info
-
-if TYPE_CHECKING:
-    from tridiff.fuzz.backends.launch import Launch
 
 UPSTREAM = "torch._inductor.runtime.triton_helpers"
 DIMS = ("rows", "cols")
@@ -46,13 +43,13 @@ def power_of_two(n: int) -> int:
     return 1 << max(n - 1, 0).bit_length()
 
 
-def elementwise_blocks(launch: "Launch", *, tile: int = 256) -> dict[str, object]:
+def elementwise_blocks(launch: Launch, *, tile: int = 256) -> dict[str, object]:
     """ROW_BLOCK and COL_BLOCK of one tile that spans the columns."""
     block = power_of_two(launch.case.sizes["cols"])
     return {"ROW_BLOCK": max(tile // block, 1), "COL_BLOCK": block}
 
 
-def reduction_blocks(launch: "Launch", *, tile: int = 2048) -> dict[str, object]:
+def reduction_blocks(launch: Launch, *, tile: int = 2048) -> dict[str, object]:
     """AXIS, ROW_BLOCK and COL_BLOCK of a driver that reduces the case's columns; for `axis` 0 the sizes and
     strides of the transposed arrays as well."""
     rows, cols = launch.case.sizes["rows"], launch.case.sizes["cols"]

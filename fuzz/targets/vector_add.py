@@ -1,18 +1,14 @@
 """Vector add, the hello world of Triton: 1-D, strided, masked tail, every dtype."""
 
-from typing import TYPE_CHECKING
-
 from hypothesis import strategies as st
 
+from tridiff.fuzz.backends.launch import Launch
 from tridiff.fuzz.records import ArraySpec, Case
 from tridiff.fuzz.strategies import compile_modes, contents, dtypes, lengths, option_variants, strided_layouts
 from tridiff.fuzz.target import POWERS_OF_TWO, Draw, Faults, Judge, Limits, Run, Shrink, Target
 from tridiff.fuzz.targets.tiles import both, result
 from tridiff.oracles.dtypes import dtype as dtype_info
 from tridiff.oracles.rules import NUM
-
-if TYPE_CHECKING:
-    from tridiff.fuzz.backends.launch import Launch
 
 DTYPES = ("i8", "i16", "i32", "i64", "u8", "u16", "u32", "u64", "bf16", "fp16", "fp32", "fp64")
 BLOCKS = (16, 1, 2, 64, 128, 256, 1024)
@@ -31,7 +27,7 @@ def _cases(draw: st.DrawFn, limits: Limits) -> Case:
                 repeats=draw(st.integers(0, 1)))
 
 
-def _launch(launch: "Launch") -> None:
+def _launch(launch: Launch) -> None:
     from tridiff.kernels.drivers.record import Driver
 
     stride = {f"{name}_stride_col": launch.spec(name).strides(launch.case.sizes)[0] for name in ("a", "b", "out")}

@@ -1,9 +1,8 @@
 """Welford's mean and sum of squares: one more element, two states, whole rows of states or of elements."""
 
-from typing import TYPE_CHECKING
-
 from hypothesis import strategies as st
 
+from tridiff.fuzz.backends.launch import Launch
 from tridiff.fuzz.records import Case, Constant, Content, Explicit, Scalar
 from tridiff.fuzz.strategies import (
     compile_modes,
@@ -32,9 +31,6 @@ from tridiff.fuzz.targets.tiles import (
 )
 from tridiff.oracles.bounded import RULES
 from tridiff.oracles.rules import SET, Rule
-
-if TYPE_CHECKING:
-    from tridiff.fuzz.backends.launch import Launch
 
 DTYPES = ("fp32", "fp64")
 _STATE = ("mean", "m2", "weight")
@@ -96,7 +92,7 @@ def _valid(case: Case) -> bool:
     return isinstance(lanes, int) and lanes == power_of_two(lanes)
 
 
-def _launch(launch: "Launch") -> None:
+def _launch(launch: Launch) -> None:
     params = launch.case.params
     match params["form"]:
         case "step":

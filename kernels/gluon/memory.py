@@ -8,17 +8,7 @@ set bits. (Contract: ttg_ops.md §3 and §5; checked against Triton's own drawin
 import math
 from dataclasses import dataclass, replace
 
-from tridiff.kernels.gluon.layouts import (
-    Bases,
-    Nvmma,
-    Padded,
-    Shared,
-    SharedLinear,
-    Swizzled,
-    log2,
-    power_of_two,
-    rank,
-)
+from tridiff.kernels.gluon.layouts import Bases, Nvmma, Padded, Shared, SharedLinear, Swizzled, log2, power_of_two, rank
 
 Images = tuple[tuple[int, ...], ...]
 """Per axis, the offsets of its bits, lowest first."""

@@ -1,13 +1,12 @@
 """From a drawn chain to a case and back to a launch."""
 
-from typing import TYPE_CHECKING
-
 import msgspec
 from hypothesis import strategies as st
 from msgspec import UNSET
 
 from tridiff.fuzz.backends import lacking_type
 from tridiff.fuzz.backends.delay import built_in, named, of_launch
+from tridiff.fuzz.backends.launch import Launch
 from tridiff.fuzz.records import (
     ArraySpec,
     Bits,
@@ -24,9 +23,6 @@ from tridiff.fuzz.records import (
 from tridiff.fuzz.strategies import delayed_warps
 from tridiff.kernels.gluon.chain import Atomic, Chain, Convert, Fp4, Global, Out
 from tridiff.kernels.gluon.check import problem
-
-if TYPE_CHECKING:
-    from tridiff.fuzz.backends.launch import Launch
 
 _SEEDS = st.integers(0, 2**32 - 1)
 
@@ -108,7 +104,7 @@ def valid(case: Case) -> bool:
     return not problem(chain)
 
 
-def launch_chain(launch: "Launch") -> None:
+def launch_chain(launch: Launch) -> None:
     """Write the kernel, compile it, run one block of it. The subject's helper writes the kernel."""
     from tridiff.fuzz.verdicts import Declined
     from tridiff.kernels.generated import load

@@ -10,16 +10,7 @@ from tridiff.kernels.gluon.chain import MAX_ARRAYS, MAX_STEPS, Chain, Convert, D
 from tridiff.kernels.gluon.check import add
 from tridiff.kernels.gluon.layouts import LANES, Distributed, untransposed
 from tridiff.kernels.gluon.rules_buffers import bytes_of
-from tridiff.kernels.gluon.values import (
-    MAX_SHARED_BYTES,
-    WIDTH,
-    Illegal,
-    State,
-    Tensor,
-    View,
-    as_tensor,
-    most_elements,
-)
+from tridiff.kernels.gluon.values import MAX_SHARED_BYTES, WIDTH, Illegal, State, Tensor, View, as_tensor, most_elements
 
 EVERY: tuple[DType, ...] = (
     "i32", "fp16", "i8", "fp32", "i64", "fp64", "bf16", "i16", "u8", "u16", "u32", "u64", "fp8e4nv", "fp8e5")

@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from msgspec.structs import replace
 
 from tridiff.fuzz.backends import FOR_CHIPS, kind, lacking_type
+from tridiff.fuzz.backends.launch import Launch
 from tridiff.fuzz.backends.libdevice import amd_lacks
 from tridiff.fuzz.kinds.graphs.arrays import after, dim_of, graph_of
 from tridiff.fuzz.kinds.graphs.faults import hooked
@@ -20,9 +21,6 @@ from tridiff.kernels.codegen.launch import plan
 from tridiff.kernels.codegen.mutants import FAULTS
 from tridiff.kernels.generated import load
 from tridiff.oracles.dtypes import dtype as dtype_info
-
-if TYPE_CHECKING:
-    from tridiff.fuzz.backends.launch import Launch
 
 
 def launch_graph(launch: Launch) -> None:

@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from tridiff.fuzz.backends import compiler
 from tridiff.fuzz.backends.delay import built_in, of_launch, text
+from tridiff.fuzz.backends.launch import Launch
 from tridiff.fuzz.kinds.loops.cases import loop_of
 from tridiff.fuzz.kinds.plans.launching import copy_initial, reported_warps
 from tridiff.fuzz.verdicts import Declined
@@ -22,9 +23,6 @@ from tridiff.kernels.pipelines.loop_programs import (
     RowGather,
     Stream,
 )
-
-if TYPE_CHECKING:
-    from tridiff.fuzz.backends.launch import Launch
 
 
 def run(launch: Launch) -> None:

@@ -10,10 +10,11 @@ from __future__ import annotations
 
 import dataclasses
 from collections.abc import Callable
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from tridiff.fuzz.backends import kind
 from tridiff.fuzz.backends.delay import built_in, named, of_launch
+from tridiff.fuzz.backends.launch import Launch
 from tridiff.fuzz.backends.sanitizer import under_sanitizer
 from tridiff.fuzz.kinds.plans.cases import plan_of
 from tridiff.fuzz.kinds.plans.expected_ir import check_registers
@@ -26,9 +27,6 @@ from tridiff.kernels.pipelines.emit import Emitted, emit
 from tridiff.kernels.pipelines.faults import NotApplicable
 from tridiff.kernels.pipelines.plan import Dot, Plan, TmaStore, total_warps
 from tridiff.kernels.pipelines.steps import Kernel
-
-if TYPE_CHECKING:
-    from tridiff.fuzz.backends.launch import Launch
 
 BUSY, SANITIZED = 1, 2
 _COLD_BYTES = 256 << 20

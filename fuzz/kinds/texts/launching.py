@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
-
+from tridiff.fuzz.backends.launch import Launch
 from tridiff.fuzz.kinds.plans.launching import copy_initial, hopper_only, reported_warps
 from tridiff.fuzz.kinds.texts.cases import text_of
 from tridiff.fuzz.records import Case
@@ -23,9 +22,6 @@ from tridiff.kernels.ttgir.text import (
     Tokens,
     WarpNumbers,
 )
-
-if TYPE_CHECKING:
-    from tridiff.fuzz.backends.launch import Launch
 
 
 def run(launch: Launch) -> None:

@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
-
+from tridiff.fuzz.backends.launch import Launch
 from tridiff.fuzz.kinds.plans.launching import copy_initial, hopper_only
 from tridiff.fuzz.kinds.transfers.cases import transfer_of
 from tridiff.fuzz.records import Case
@@ -12,9 +11,6 @@ from tridiff.kernels import generated
 from tridiff.kernels.gluon.dialect import installed
 from tridiff.kernels.pipelines.cluster_exchange import Exchange
 from tridiff.kernels.pipelines.faults import NotApplicable
-
-if TYPE_CHECKING:
-    from tridiff.fuzz.backends.launch import Launch
 
 
 def run(launch: Launch) -> None:

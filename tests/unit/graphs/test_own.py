@@ -28,14 +28,7 @@ from tridiff.fuzz.kinds.graphs.steps import _cut_subgraphs, _simpler_schedules
 from tridiff.fuzz.records import ArraySpec, Base, Bits, Small
 from tridiff.fuzz.targets.codegen import TARGETS
 from tridiff.fuzz.verdicts import Declined
-from tridiff.kernels.codegen.graph import (
-    Asm,
-    Graph,
-    Part,
-    Scan,
-    Schedule,
-    Store,
-)
+from tridiff.kernels.codegen.graph import Asm, Graph, Part, Scan, Schedule, Store
 from tridiff.oracles.by_numpy.bounded import Real
 
 each = pytest.mark.parametrize

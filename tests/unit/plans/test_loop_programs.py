@@ -13,14 +13,7 @@ from tridiff.fuzz.registry import find
 from tridiff.fuzz.target import Target
 from tridiff.fuzz.targets.pipelines_loops import TARGETS as LOOPS
 from tridiff.fuzz.targets.pipelines_text import TARGETS as TEXTS
-from tridiff.kernels.pipelines.loop_programs import (
-    BoxCopy,
-    BoxReduction,
-    DescribedProduct,
-    Hinted,
-    Product,
-    problem,
-)
+from tridiff.kernels.pipelines.loop_programs import BoxCopy, BoxReduction, DescribedProduct, Hinted, Product, problem
 from tridiff.kernels.ttgir import text as ttgir
 from tridiff.kernels.ttgir.text import Partitions, Text, Tokens, WarpNumbers
 
