@@ -25,9 +25,11 @@ unclassified: nobody has judged it yet; campaigns write this.
 """
 
 if TYPE_CHECKING:
-    Written = Environment
-else:  # Files have it in a line.
-    Written = Environment | str
+    WrittenEnvironment = Environment
+    WrittenSignature = Signature
+else:  # Files have them in a line.
+    WrittenEnvironment = Environment | str
+    WrittenSignature = Signature | str
 
 
 class Expectation(msgspec.Struct, frozen=True, kw_only=True, array_like=True, forbid_unknown_fields=True):
@@ -59,15 +61,18 @@ class CorpusEntry(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fiel
     status: Literal["stable", "flaky"] = "stable"
     reproduced: Annotated[str, Meta(pattern=r"^[0-9]+/[0-9]+\Z")] = "0/0"
     """k/n: failing runs out of all confirming runs of the shrunk case."""
-    signature: Signature
+    signature: WrittenSignature
     case: Case
     evidence: Evidence
     expected: tuple[Expectation, ...]
-    found_in: Written
+    found_in: WrittenEnvironment
     blame: tuple[Blame, ...] = ()
     """Where it goes wrong, by version and backend, as `tridiff blame` found it."""
 
     def __post_init__(self) -> None:
+        if isinstance(self.signature, str):
+            said = Signature.of_line(self.signature, self.case.target)
+            msgspec.structs.force_setattr(self, "signature", said)
         if not self.signature.target:
             of_case = msgspec.structs.replace(self.signature, target=self.case.target)
             msgspec.structs.force_setattr(self, "signature", of_case)
@@ -102,8 +107,8 @@ class CorpusEntry(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fiel
     def in_files(self) -> dict[str, object]:
         """One row for all versions that do the same, and for all backends that do the same in the same versions, where
         it is read back as the rows that are there. The target once, in the case, and once, in the signature, the words
-        of an error and how the case ended; where it was found in a line. Evidence of the whole without what the case
-        lists."""
+        of an error and how the case ended. The signature, and where it was found, in a line. Evidence of the whole
+        without what the case lists."""
         kind = self.signature.kind
         rows = self._with_kinds(kind, _OF_SIGNATURE) if " " in kind else self.expected
         rows = _together(_together(rows, "triton"), "backend")
@@ -117,7 +122,7 @@ class CorpusEntry(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fiel
         if line := self.found_in.line:
             told["found_in"] = line
         if self.signature.target == self.case.target:
-            told["signature"] = msgspec.structs.replace(self.signature, target="")
+            told["signature"] = self.signature.line or msgspec.structs.replace(self.signature, target="")
         return told
 
 

@@ -50,13 +50,41 @@ class Signature(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields
     @property
     def key(self) -> str:
         """One readable line; equal keys are equal signatures."""
-        parts = (self.target, self.subject, self.verdict.value, self.kind, self.where, self.about)
-        return " | ".join(parts)
+        return _BAR.join((self.target, *self._words))
+
+    @property
+    def line(self) -> str:
+        """All but the target and what is empty at the end, as `own | disagree | value | out0 | tl.cast`, where `of_line`
+        reads that back; "" where it does not."""
+        words = self._words
+        while words[-1] == "":
+            words = words[:-1]
+        text = _BAR.join(words)
+        try:
+            return text if Signature.of_line(text, self.target) == self else ""
+        except ValueError:
+            return ""
+
+    @staticmethod
+    def of_line(line: str, target: str) -> "Signature":
+        """The signature of a target that a line says; ValueError if it says none."""
+        words = line.split(_BAR)
+        if not 2 <= len(words) <= 5:
+            raise ValueError(f"{line[:80]!r} is no line of a signature")
+        subject, verdict, kind, where, about = (*words, "", "", "")[:5]
+        return Signature(target=target, subject=subject, verdict=Verdict(verdict), kind=kind, where=where, about=about)
+
+    @property
+    def _words(self) -> tuple[str, ...]:
+        return self.subject, self.verdict.value, self.kind, self.where, self.about
 
     @property
     def digest(self) -> str:
         """Ten hex digits for file names."""
         return hashlib.blake2b(self.key.encode(), digest_size=5).hexdigest()
+
+
+_BAR = " | "
 
 
 class RowCounts(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):

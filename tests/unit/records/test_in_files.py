@@ -132,7 +132,7 @@ def test_words_of_an_error_and_how_the_case_ended_are_said_once_in_files() -> No
     assert decode(text, CorpusEntry) == one
     plain = json.loads(pretty_json_without_defaults(entry(kind="value")))
     assert [row[4] for row in plain["expected"]] == ["value"]
-    said["signature"]["kind"] = "x y" * 200
+    said["signature"] = f"own | disagree | {'x y' * 200}"
     assert "too long" in refusal(lambda: decode(json.dumps(said), CorpusEntry))
 
 
@@ -148,6 +148,23 @@ def test_evidence_of_a_whole_case_leaves_out_in_files_what_the_case_lists() -> N
         assert json.loads(text)["evidence"].get("inputs") == written and decode(text, CorpusEntry) == whole_one
     filled = replace(one, evidence=replace(one.evidence, whole=True, inputs={}))
     assert filled.evidence.inputs == {"a": ("-1",), "b": ("2",)}
+
+
+def test_a_signature_is_a_line_in_files() -> None:
+    one = entry(kind="value", about="int blocks")
+    for change, written in (
+            ({}, f"{one.signature.subject} | disagree | value | out | int blocks"),
+            ({"about": ""}, f"{one.signature.subject} | disagree | value | out"),
+            ({"kind": "", "where": ""}, f"{one.signature.subject} | disagree |  |  | int blocks"),
+            ({"kind": "", "where": "", "about": "", "verdict": Verdict.HANG}, f"{one.signature.subject} | hang"),
+            ({"kind": "a | b", "where": ""}, None), ({"target": "elsewhere"}, None)):
+        changed = replace(one, signature=replace(one.signature, **change))  # type: ignore[arg-type]
+        text = pretty_json_without_defaults(changed)
+        said = json.loads(text)["signature"]
+        assert (isinstance(said, dict) if written is None else said == written) and decode(text, CorpusEntry) == changed
+    for wrong in ("", "own", "own | wrong", "own | hang | a | b | c | d"):
+        text = json.dumps({**json.loads(encode(one)), "signature": wrong})
+        assert ": " in refusal(lambda text=text: decode(text, CorpusEntry))
 
 
 def test_where_it_was_found_is_a_line_in_files() -> None:
