@@ -6,13 +6,18 @@ What torch.compile has wrong is no matter of Triton's build, and what is no defe
 
 from collections.abc import Iterator, Mapping
 from fnmatch import fnmatchcase
+from functools import cache
 
 from msgspec.structs import replace
 
 from tridiff.fuzz.campaign.record import CampaignOptions, ShardSpec
 from tridiff.fuzz.campaign.yields import Combination
+from tridiff.fuzz.corpus.installed import installed
+from tridiff.fuzz.corpus.store import Corpus
 from tridiff.fuzz.known.issue import KnownIssue
 from tridiff.fuzz.known.issues import all_issues
+from tridiff.fuzz.records import CorpusEntry
+from tridiff.fuzz.registry import find
 
 OF_ISSUES = 0.2
 """Part of a gate's time that known issues may have together."""
@@ -24,13 +29,32 @@ comes first."""
 
 def of_issues(options: CampaignOptions, like: Mapping[Combination, ShardSpec]) -> Iterator[ShardSpec]:
     """A shard for each known issue in each target of its entries, on the backends on which it shows; of an issue of no
-    backend in particular, on the gate's first. like: by combination a shard whose settings these share."""
-    found = {(issue.name, name): replace(like[name], issue=issue.name)
+    backend in particular, on the gate's first. It draws of what those entries are made of, lest the pattern be seldom
+    among the cases. like: by combination a shard whose settings these share."""
+    found = {(issue.name, name): replace(like[name], issue=issue.name, only=_made_of(issue, name[0]))
              for issue in all_issues() if issue.truth == "defect" and issue.stage != "inductor"
              for name in _where(issue, options.backends) if name in like}
     each = min(LONGEST, OF_ISSUES * options.seconds * options.workers / max(len(found), 1))
     if each >= SHORTEST:
         yield from (replace(spec, seconds=each) for _, spec in sorted(found.items()))
+
+
+def _made_of(issue: KnownIssue, target: str) -> tuple[str, ...]:
+    """Things and features of the issue's entries in a target."""
+    return tuple(sorted({name for entry in issue.entries if entry.partition("/")[0] == target
+                         for name in _parts().get(entry, ())}))
+
+
+@cache
+def _parts() -> dict[str, tuple[str, ...]]:
+    """Things and features of every entry that is installed, by TARGET/ID."""
+    found = {}
+    for entry in Corpus(installed()).entries():
+        if isinstance(entry, CorpusEntry):
+            draw = find(entry.case.target).draw
+            found[f"{entry.case.target}/{entry.id}"] = tuple(filter(None, (draw.thing(entry.case),
+                                                                           *draw.features(entry.case))))
+    return found
 
 
 def _where(issue: KnownIssue, backends: tuple[str, ...]) -> Iterator[Combination]:

@@ -43,7 +43,8 @@ class ProgramKind:
     programs: the classes. launch: runs a `Launch`; "": the subject's helper does. references: a program evaluated in
     numpy and in torch, given the case and its inputs, returning its outputs. valid: whether a kernel can be made of the
     program and everything else in the case follows from it. steps: simpler cases. size: what makes a program large.
-    label: what tells findings apart. coverage: words that a campaign counts.
+    label: what tells findings apart. coverage: words that a campaign counts. features: what draws can be held to
+    (`Draw.features`).
     """
 
     programs: tuple[type[msgspec.Struct], ...]
@@ -53,6 +54,7 @@ class ProgramKind:
     size: Callable[[Case], tuple[int, ...]]
     label: Callable[[Case], str]
     coverage: Callable[[Case], Iterable[str]]
+    features: Callable[[Case], tuple[str, ...]] = _none
     launch: Path = ""
     inputs: Callable[[Case], tuple[str, ...]] = inputs
     """Arrays that the references read."""
@@ -120,7 +122,7 @@ def target_of(kind: ProgramKind, *, name: str, family: str, summary: str, contra
 
     return Target(
         name=name, family=family, summary=summary, contract=contract, subjects=subjects,
-        draw=Draw(cases=cases, valid=valid, delays=kind.delays, breadth=kind.breadth),
+        draw=Draw(cases=cases, valid=valid, delays=kind.delays, breadth=kind.breadth, features=kind.features),
         run=Run(launch=launch),
         judge=Judge(
             oracles=oracles, rules=rules, bounds=bounds, label=kind.label, expected_ir=kind.expected_ir,

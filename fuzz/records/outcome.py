@@ -54,8 +54,8 @@ class Signature(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields
 
     @property
     def line(self) -> str:
-        """All but the target and what is empty at the end, as `own | disagree | value | out0 | tl.cast`, where `of_line`
-        reads that back; "" where it does not."""
+        """All but the target and what is empty at the end, as `own | disagree | value | out0 | tl.cast`, where
+        `of_line` reads that back; "" where it does not."""
         words = self._words
         while words[-1] == "":
             words = words[:-1]

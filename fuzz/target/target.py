@@ -40,7 +40,8 @@ class Limits:
     avoid: frozenset[str] = frozenset()
     """Known issues (`fuzz.known`) seen to fail here: their patterns are drawn once in fifty times only."""
     only: frozenset[str] = frozenset()
-    """Things that are to be drawn (`Draw.things`), of a target that has some of them; any where empty."""
+    """Things (`Draw.things`) or features (`Draw.features`) that are to be drawn, of a target that has some of them; any
+    where empty."""
     # Hundreds of them: Hypothesis warns of a strategy whose text is long.
     aims: tuple[tuple[str, int], ...] = field(default=(), repr=False)
     """Cells (`Draw.aims`) at which most draws are aimed, each with its weight; none where empty."""
@@ -94,6 +95,8 @@ class Draw:
     """Names of such things, each with names of Triton's that it is about; none where it draws from no table."""
     thing: Callable[[Case], str] = lambda case: ""
     """Which of them a case shows."""
+    features: Callable[[Case], tuple[str, ...]] = lambda case: ()
+    """What else `Limits.only` takes so that what is drawn resembles a case: features of its program."""
     aims: Callable[[str], Mapping[str, tuple[str, ...]]] = lambda triton: {}
     """By thing the cells of the coverage ledger at which draws can be aimed (`Limits.aims`), as far as a Triton version
     has them; of no version: all. A campaign goes on with each until enough cases reached it."""

@@ -33,8 +33,10 @@ NEGATION = "negation-by-subtraction"
 
 
 def test_a_gate_draws_for_each_defect_of_triton_where_its_entries_are_behind_the_floor(tmp_path: Path) -> None:
-    asked = options(targets=("triton.*", "helpers.frexp"), subjects=(), seconds=600.0)
+    asked = options(targets=("triton.*", "helpers.frexp", "language.ordering"), subjects=(), seconds=600.0)
     shards = gate_shards(asked, ())
+    # Of the rows of a topic those of the entries alone are drawn.
+    assert [spec.only for spec in shards if spec.issue == "topk-of-one"] == [("tl.topk",)]
     found = {(spec.issue, spec.target, spec.subject, spec.backend) for spec in shards if spec.issue}
     assert (NEGATION, "triton.negate", "own", "interpreter") in found
     # What torch.compile makes of frexp is no matter of Triton's build.

@@ -190,7 +190,7 @@ def _finish(draft: Draft, *, cap: int) -> None:
 
 def _draw_graph(chance: Choices, family: Family, limits: Limits, *, assembly: bool) -> tuple[Graph, Draft]:
     nodes = chance.of(_SIZES)
-    features = swarm(chance, family, assembly=assembly)
+    features = swarm(chance, family, assembly=assembly, only=limits.only)
     cap = min(limits.elements, 1 << 14)
     outer: tuple[int, ...]
     if family == "pointwise" and limits.variants and limits.elements >= 1 << 17 and chance.one_in(_WIDE):

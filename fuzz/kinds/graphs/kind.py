@@ -5,6 +5,7 @@ from typing import Literal, get_args
 
 from tridiff.fuzz.kinds.graphs.arrays import input_names, output_names
 from tridiff.fuzz.kinds.graphs.coverage import cells, size
+from tridiff.fuzz.kinds.graphs.features import features
 from tridiff.fuzz.kinds.graphs.steps import simpler
 from tridiff.fuzz.kinds.graphs.validity import valid
 from tridiff.fuzz.kinds.kind import ProgramKind
@@ -26,6 +27,6 @@ def graph_kind(*, label: Callable[[Case], str]) -> ProgramKind:
         ("numpy", f"{_ROOM}.by_numpy:outputs"), ("torch", f"{_ROOM}.by_numpy:torch_outputs"))
     return ProgramKind(
         programs=(Graph,), breadth=len(get_args(Node)), references=references, valid=valid, steps=simpler, size=size,
-        label=label, coverage=cells, inputs=input_names, outputs=lambda case: tuple(output_names(case)),
-        bounded=_floats, bound=("numpy", f"{_ROOM}.by_numpy:bounds"), bound_rule=f"{_ROOM}.by_numpy:WITHIN_BOUND",
+        label=label, coverage=cells, features=features, inputs=input_names,
+        outputs=lambda case: tuple(output_names(case)), bounded=_floats, bound=("numpy", f"{_ROOM}.by_numpy:bounds"), bound_rule=f"{_ROOM}.by_numpy:WITHIN_BOUND",
         defined=f"{_ROOM}.by_numpy:defined", untouched=f"{_ROOM}.by_numpy:untouched")

@@ -5,11 +5,13 @@ program leaves most of them out and stresses a few; two rare features then meet 
 were uniform.
 """
 
+from collections.abc import Collection
 from dataclasses import dataclass
 from typing import Literal
 
 from tridiff.fuzz.kinds.graphs.choices import Choices
 from tridiff.kernels.pointwise.record import Group
+from tridiff.oracles.dtypes import NAMES
 
 Family = Literal["pointwise", "indexing", "reduction", "scan", "sort", "random", "memory", "mixed"]
 FAMILIES: tuple[Family, ...] = ("pointwise", "indexing", "reduction", "scan", "sort", "random", "memory", "mixed")
@@ -64,14 +66,17 @@ class Swarm:
         return any(weight and name in _NEEDS_R for weight, name in self.productions)
 
 
-def swarm(chance: Choices, family: Family, *, assembly: bool) -> Swarm:
-    """The features of one program."""
+def swarm(chance: Choices, family: Family, *, assembly: bool, only: Collection[str] = ()) -> Swarm:
+    """The features of one program. only: productions, groups and element types (`features`) of which alone it is made,
+    of each of the three as far as any is among them."""
     left_out = set(_FAMILY_ONLY[family]) | (set() if assembly else {"assembly"})
     rare = [name for name in PRODUCTIONS if name not in ("load", "pointwise") and name not in left_out]
     chosen = set(chance.subset(rare[:9])) | set(chance.subset(rare[9:])) | set(_STRESSED[family])
     if family == "mixed":
         # Three quarters of the features instead of half.
         chosen |= set(chance.subset(rare[:9])) | set(chance.subset(rare[9:]))
+    if asked := set(rare) & set(only):
+        chosen = asked | set(_STRESSED[family]) | set(chance.subset(("chain",)))
     stressed = {chance.of(sorted(chosen))} if chosen else set()
     stressed |= set(_STRESSED[family])
     weights = []
@@ -82,10 +87,17 @@ def swarm(chance: Choices, family: Family, *, assembly: bool) -> Swarm:
         weights = [(0 if name in left_out else weight, name) for weight, name in weights]
     forms = set(chance.subset(INDEX_FORMS[1:]))
     groups = chance.below(1 << len(GROUPS))
+    asked_groups = set(GROUPS) & set(only)
+    dtypes = chance.of(_DTYPE_SETS)
+    if asked_types := [name for name in NAMES if name in only]:
+        # Which of them is used most changes.
+        place = chance.below(len(asked_types))
+        dtypes = (*asked_types[place:], *asked_types[:place])
     first = _STRESSED[family][0] if _STRESSED[family] else min(stressed, default="load")
     return Swarm(
         family=family, first=first, productions=tuple(weights),
         forms=tuple((3 if form == "dense" else 1, form) for form in INDEX_FORMS if form == "dense" or form in forms),
-        groups={group: 4 if groups >> place & 1 else 0 for place, group in enumerate(GROUPS)},
-        dtypes=chance.of(_DTYPE_SETS), upcast=not chance.one_in(4), wild=chance.weighted(((6, 0), (3, 1), (1, 2))),
+        groups={group: 4 if (group in asked_groups if asked_groups else groups >> place & 1) else 0
+                for place, group in enumerate(GROUPS)},
+        dtypes=dtypes, upcast=not chance.one_in(4), wild=chance.weighted(((6, 0), (3, 1), (1, 2))),
         assembly=assembly)

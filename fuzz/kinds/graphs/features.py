@@ -1,0 +1,49 @@
+"""The features of a program (`swarm`), by which others are drawn that resemble it."""
+
+from tridiff.fuzz.kinds.graphs.arrays import graph_of
+from tridiff.fuzz.records import Case
+from tridiff.kernels.codegen.domains import indirect
+from tridiff.kernels.codegen.graph import (
+    Asm,
+    Bucketize,
+    Cast,
+    Constant,
+    Index,
+    Load,
+    Masked,
+    Node,
+    Pointwise,
+    Random,
+    Reduce,
+    Scan,
+    Sort,
+)
+from tridiff.kernels.pointwise.record import Group
+from tridiff.kernels.pointwise.table import OPS
+
+_OF_NODES: tuple[tuple[type, str], ...] = (
+    (Constant, "constant"), (Index, "index"), (Masked, "body"), (Reduce, "reduce"), (Scan, "scan"), (Sort, "sort"),
+    (Bucketize, "bucketize"), (Random, "random"), (Asm, "assembly"))
+_OF_GROUPS: dict[Group, str] = {"comparison": "compare", "select": "where", "shifts": "shift", "division": "divide",
+                                "integer division": "divide", "float division": "divide"}
+
+
+def features(case: Case) -> tuple[str, ...]:
+    """Productions and groups of operations that a program like the case's is made of, and its element types."""
+    graph = graph_of(case)
+    found = {one.dtype for one in graph.buffers}
+    for node in graph.nodes:
+        found.update(_named(node))
+    return tuple(sorted(found))
+
+
+def _named(node: Node) -> tuple[str, ...]:
+    if isinstance(node, Pointwise):
+        group = OPS[node.op].group if node.op in OPS else None
+        pair = ("frexp",) if node.op in ("frexp", "ldexp") else ()
+        return (*pair, *((group,) if group else ()), *((_OF_GROUPS[group],) if group in _OF_GROUPS else ()))
+    if isinstance(node, Cast):
+        return ("bitcast", node.dtype) if node.bitcast else ("cast", node.dtype)
+    if isinstance(node, Load):
+        return (*(("masked_load",) if node.mask is not None else ()), *(("gather",) if indirect(node.index) else ()))
+    return tuple(name for sort, name in _OF_NODES if isinstance(node, sort))

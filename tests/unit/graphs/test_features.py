@@ -1,0 +1,40 @@
+"""Programs that are held to the features of one: they are made of them, and meet its known forms more often."""
+
+from tests.known.test_issues import entry
+from tests.support.draws import draws
+from tridiff.fuzz.kinds.graphs.arrays import graph_of
+from tridiff.fuzz.kinds.graphs.features import features
+from tridiff.fuzz.known.issues import all_issues
+from tridiff.fuzz.records import Case
+from tridiff.fuzz.registry import find
+from tridiff.fuzz.target import Limits
+from tridiff.kernels.codegen.graph import Asm, Pointwise, Scan
+
+LOP3 = "codegen.mixed/value-1dd3521298"
+
+
+def drawn(number: int, *, only: frozenset[str]) -> list[Case]:
+    return draws(find("codegen.mixed").draw.cases(Limits(elements=1 << 10, rows=64, only=only)), number, seed=5)
+
+
+def test_features_are_productions_groups_of_operations_and_types() -> None:
+    found = features(entry(LOP3).case)
+    assert {"assembly", "logic", "i32"} <= set(found) and not {"scan", "exponential", "fp32"} & set(found)
+
+
+def test_what_is_drawn_of_features_has_no_others_and_meets_the_form_more_often() -> None:
+    wanted = frozenset(features(entry(LOP3).case))
+    some, all_of_them = drawn(150, only=wanted), drawn(150, only=frozenset())
+    sorts = {type(node) for case in some for node in graph_of(case).nodes}
+    assert {Asm, Pointwise} <= sorts and Scan not in sorts
+    assert any(isinstance(node, Scan) for case in all_of_them for node in graph_of(case).nodes)
+    (issue,) = (one for one in all_issues() if LOP3 in one.entries)
+
+    def having(cases: list[Case]) -> int:
+        return sum(issue.concerns(case, "own") for case in cases)
+
+    assert having(some) >= 10 and having(some) > 2 * having(all_of_them)
+
+
+def test_names_that_are_no_features_change_nothing() -> None:
+    assert drawn(20, only=frozenset({"tl.topk"})) == drawn(20, only=frozenset())
