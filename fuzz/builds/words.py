@@ -12,6 +12,11 @@ from collections.abc import Iterable
 SHORTEST = 3
 ABOVE = 4
 """Lines above a statement in which a comment is about it."""
+_SYNTAX = {"getitem": "Subscript Slice", "iter": "For ListComp", "enter": "With", "exit": "With", "mul": "Mult",
+           "truediv": "Div", "and": "BitAnd", "or": "BitOr", "xor": "BitXor", "neg": "USub", "pos": "UAdd",
+           "ne": "NotEq", "le": "LtE", "ge": "GtE", "floordiv": "FloorDiv", "lshift": "LShift", "rshift": "RShift"}
+"""By special method, without its underscores and the r of a reflected one, the kinds of syntax that call it where
+these have other names."""
 _CAPITAL = re.compile(r"[A-Z]+[a-z]+")
 _WORD = re.compile(r"[A-Za-z][A-Za-z0-9]*(?:_[A-Za-z0-9]+)*")
 
@@ -29,7 +34,8 @@ def of_change(name: str, old: ast.AST, new: ast.AST | None, ways: Iterable[str],
     it, without those inside of them, and of what these stand under. source: the file of the old one, in which comments
     in and above those statements say what they are for."""
     *around, last = name.split(".")
-    lines = [last, *around, *_CAPITAL.findall(" ".join(around))]
+    special = last.strip("_")
+    lines = [last, *around, *_CAPITAL.findall(" ".join(around)), _SYNTAX.get(special, ""), _SYNTAX.get(special[1:], "")]
     for way, whole in itertools.product(ways, (old, new)):
         steps, node = way.split("."), whole
         for field, number in zip(steps[::2], steps[1::2], strict=True):

@@ -61,7 +61,7 @@ def aimed(listed: Iterable[ShardSpec], drawn: Iterable[ShardSpec], shared: Alike
     """What is drawn from things that have to do with a changed function; listed cases that name one, in turn with a few
     that share rare words with what changed; in turn with these, where more than the front end differs, what is to be
     played of launches; a look at each combination, those about launches first where files that launch differ, then
-    those whose target has a word of a file that differs, backends in turn; the other listed cases, as far as so many
+    those whose target has a word of what differs, backends in turn; the other listed cases, as far as so many
     seconds go. All of them scout. And what comes behind the floor: the rest of these, and listed cases on backends that
     use no file that differs."""
     listed = list(listed)
@@ -91,7 +91,7 @@ def aimed(listed: Iterable[ShardSpec], drawn: Iterable[ShardSpec], shared: Alike
     naming = [spec for some in _hinting(naming, about, every) for spec in some]
     told_of = [one for both in itertools.zip_longest(naming, hinting) for one in both if one is not None]
     playing, others = ([], others) if shared.behind_source else _playing(others)
-    words = {word for one in changes for file in (one.file, *one.users) for word in _words(file)}
+    words = about | {word for one in changes for file in (one.file, *one.users) for word in _words(file)}
     first, looks = [], []
     turns: collections.Counter[str] = collections.Counter()
 

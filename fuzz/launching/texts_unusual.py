@@ -106,6 +106,28 @@ def kernel(x, n):
     at = gl.arange(0, 128, layout=gl.BlockedLayout([1], [32], [4], [0]))
     gl.store(x + at, (at.to(gl.float32) * 0.5 + 1.0).to(gl.int32) + n)
 """,
+    "partitions": """
+from triton.experimental import gluon
+from triton.experimental.gluon import language as gl
+
+@gluon.jit
+def store(x, n, BY: gl.constexpr):
+    W: gl.constexpr = gl.num_warps()
+    at = gl.arange(0, 256, layout=gl.BlockedLayout([1], [32], [W], [0]))
+    gl.store(x + at + 256 * BY, at + n + W)
+
+@gluon.jit
+def beside(x, n):
+    store(x, n, 1)
+
+@gluon.jit
+def last(x, n):
+    store(x, n, 2)
+
+@gluon.jit
+def kernel(x, n):
+    gl.warp_specialize([(store, (x, n, 0)), (beside, (x, n)), (last, (x, n))], [8, 1], [48, 24])
+""",
     "foreign name": """
 @triton.jit
 def größe(x, n):

@@ -90,6 +90,8 @@ def test_words_are_those_of_the_statements_that_differ_and_of_what_they_stand_un
     assert {"starred", "boundary", "padding", "shape", "rank"} <= words and "nothing" not in words
     assert {"starred", "padding_option", "padding"} <= of_text("f(*x, padding_option=1)")
     assert "padding" in of_text("no Python: padding")
+    assert {"slice", "held"} <= of_change("Held.__getitem__", ast.Module([], []), None, ()) & (
+        of_text("held = (1, 2)[::2]"))
 
 
 @pytest.mark.parametrize("edit", [

@@ -424,4 +424,5 @@ _WAYS: dict[str, Callable[[Any, Bench], Told]] = {
     "not debugged": lambda user, there: {"debug": [user[(1,)](_x(), 5, **more).metadata.debug for more in (
         {}, {"debug": False}, {"debug": True})]},
     "long name": _plain,
+    "partitions": lambda user, there: _of(user[(1,)](_x(), 5)) | {"packed": there.launches[-1].packed},
 }
