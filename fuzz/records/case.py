@@ -74,6 +74,30 @@ class ArraySpec(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields
             return {}
 
     @property
+    def line(self) -> str:
+        """The array as `out i32[rows,cols]`, and as `a i32[cols] = 1, 6 x 0` where its values are listed; "" where that
+        is long, or `of_line` does not read it back."""
+        text = f"{self.name} {self.dtype}[{','.join(self.dims)}]"
+        if self.listed is not None:
+            text += f"{_IS}{_AND.join(in_runs(self.listed))}"
+        try:
+            return text if len(text) <= LONGEST_LINE and ArraySpec.of_line(text) == self else ""
+        except msgspec.ValidationError:
+            return ""
+
+    @staticmethod
+    def of_line(line: str) -> "ArraySpec":
+        """The array that a line says; ValidationError if it says none."""
+        head, listed, values = line.partition(_IS)
+        name, _, rest = head.partition(" ")
+        dtype, bracket, dims = rest.partition("[")
+        if not bracket or not dims.endswith("]"):
+            raise msgspec.ValidationError(f"{line[:80]!r} is no line of an array")
+        axes = dims.removesuffix("]").split(",") if dims != "]" else []
+        content = {"content": values.split(_AND)} if listed else {}
+        return msgspec.convert({"name": name, "dtype": dtype, "dims": axes, **content}, ArraySpec)
+
+    @property
     def listed(self) -> tuple[str, ...] | None:
         """All values where the content is a list of them, and None for any other content."""
         if self.content is None or self.content.overrides or not isinstance(self.content.base, Explicit):
@@ -113,6 +137,16 @@ def _listed(values: tuple[str, ...]) -> Content:
     return Content(base=Explicit(values=one_by_one(values)))
 
 
+_IS, _AND = " = ", ", "
+LONGEST_LINE = 140
+"""Characters of a line that says an array."""
+
+if TYPE_CHECKING:
+    WrittenArray = ArraySpec
+else:  # Files have most of them in a line.
+    WrittenArray = ArraySpec | str
+
+
 class LaunchOptions(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
     """Compile options of one launch; read back from the compiled kernel's metadata afterwards."""
 
@@ -147,7 +181,7 @@ class Case(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True
 
     target: Name
     sizes: dict[Name, Size]
-    arrays: Annotated[tuple[ArraySpec, ...], Meta(max_length=32)]
+    arrays: Annotated[tuple[WrittenArray, ...], Meta(max_length=32)]
     params: dict[Name, Scalar] = {}
     options: LaunchOptions = LaunchOptions()
     variants: Annotated[tuple[LaunchOptions, ...], Meta(max_length=8)] = ()
@@ -161,15 +195,19 @@ class Case(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True
     schema: int = SCHEMA
 
     def __post_init__(self) -> None:
+        if str in map(type, self.arrays):
+            arrays = tuple(ArraySpec.of_line(one) if isinstance(one, str) else one for one in self.arrays)
+            msgspec.structs.force_setattr(self, "arrays", arrays)
         if isinstance(self.program, Graph) and not self.program.buffers and self.arrays:
             graph = msgspec.structs.replace(self.program, buffers=self._buffers())
             msgspec.structs.force_setattr(self, "program", graph)
 
     def in_files(self) -> dict[str, object]:
-        """The buffers of a graph once, as arrays, where they are all that the arrays say."""
-        if not isinstance(self.program, Graph) or self.program.buffers != self._buffers():
-            return {}
-        return {"program": msgspec.structs.replace(self.program, buffers=())}
+        """Arrays in lines; the buffers of a graph once, as arrays, where they are all that the arrays say."""
+        told: dict[str, object] = {"arrays": tuple(spec.line or spec for spec in self.arrays)}
+        if isinstance(self.program, Graph) and self.program.buffers == self._buffers():
+            told["program"] = msgspec.structs.replace(self.program, buffers=())
+        return told
 
     def _buffers(self) -> Buffers:
         """A buffer for each array, read where it has a content and stored to elsewhere; none where an array cannot be

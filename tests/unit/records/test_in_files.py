@@ -47,7 +47,7 @@ def test_files_leave_out_defaults_and_nothing_else() -> None:
     assert found["options"] == {"num_warps": 1, "enable_fp_fusion": False}
     assert found["params"] == {"flag": False, "one": 1, "yes": True}
     assert found["arrays"][0]["layout"] == {"step": 2}
-    assert found["arrays"][1] == {"name": "out", "dtype": "i32", "dims": ["n"]}
+    assert found["arrays"][1] == "out i32[n]"
     assert found["schema"] == SCHEMA
     assert "variants" not in found
     assert decode(text, Case) == case
@@ -99,6 +99,28 @@ def test_listed_values_stand_in_files_as_a_list() -> None:
         assert json.loads(text)["content"] == written and decode(text, ArraySpec) == array
     with pytest.raises(TridiffError, match="runs of more than"):
         decode('{"name": "a", "dtype": "i32", "dims": ["n"], "content": ["9999 x 0", "9999 x 0"]}', ArraySpec)
+
+
+def test_most_arrays_are_a_line_in_files() -> None:
+    bare = ArraySpec(name="a.b", dtype="i32", dims=("rows", "n"))
+
+    def listed(*values: str) -> ArraySpec:
+        return replace(bare, content=Content(base=Explicit(values=values)))
+
+    for array, written in (
+            (bare, "a.b i32[rows,n]"), (replace(bare, dims=()), "a.b i32[]"),
+            (listed("-0.0", *"1" * 6), "a.b i32[rows,n] = -0.0, 6 x 1"), (listed("a = b"), "a.b i32[rows,n] = a = b"),
+            (listed(), None), (listed("1, 2"), None), (listed("7 x 1"), None), (listed(*map(str, range(99))), None),
+            (replace(bare, layout=Layout(step=2)), None), (replace(bare, first_row=1), None),
+            (replace(bare, content=Content()), None)):
+        case = Case(target="t", sizes={"rows": 1, "n": 7}, arrays=(array,))
+        text = pretty_json_without_defaults(case)
+        (said,) = json.loads(text)["arrays"]
+        assert (isinstance(said, dict) if written is None else said == written) and decode(text, Case) == case
+    for wrong in ("", "a", "a i32", "a i32[n", "a[n]", "a i32[n] =", "a i32[n,]", "a i32[b c]", "1 i32[n]", "a I[n]",
+                  f"a i32[n] = {'1' * 41}", f"a i32[n] = {', '.join(['9999 x 0'] * 2)}", "a i32[n,n,n,n,n,n]"):
+        text = json.dumps({"target": "t", "sizes": {}, "arrays": [wrong]})
+        assert refusal(lambda text=text: decode(text, Case)).startswith("input: ")
 
 
 def test_buffers_that_the_arrays_of_a_case_say_are_not_said_again_in_files() -> None:
