@@ -310,6 +310,55 @@ class Store(_Indexing, frozen=True, kw_only=True, tag="store"):
 Node = (Constant | Index | Load | Pointwise | Cast | Masked | Reduce | Scan | Sort | Bucketize | Random | Asm | Part
         | Store)
 
+if TYPE_CHECKING:
+    WrittenNode = Node
+else:  # Files have most of them as text.
+    WrittenNode = Node | str
+
+_NODES = (
+    ("store", re.compile(r"(?P<buffer>\w+)\[(?P<index>.+)\] = v(?P<value>[0-9]{1,3})")),
+    ("load", re.compile(r"(?P<buffer>\w+)\[(?P<index>.+?)\](?: if v(?P<mask>[0-9]{1,3}) else (?P<other>.+))?")),
+    ("op", re.compile(r"(?P<op>\w+)\((?P<args>v[0-9]{1,3}(?:, v[0-9]{1,3})*)\)")),
+    ("cast", re.compile(r"v(?P<arg>[0-9]{1,3}) (?P<bitcast>to|as) (?P<dtype>\w+)")),
+    ("constant", re.compile(r"(?P<value>\S+) (?P<dtype>\w+)")),
+)
+
+
+def node_written(node: Node) -> str:
+    """A node as text: `1.5 fp32`, `in0[x0] if v2 else 0.5`, `le(v0, v1)`, `v4 to fp32` (`as`: its bits),
+    `out0[x0] = v3`; "" for any other, and where `node_read` does not give it back."""
+    match node:
+        case Constant():
+            text = f"{node.value} {node.dtype}"
+        case Load():
+            text = f"{node.buffer}[{written(node.index)}]"
+            text += "" if node.mask is None else f" if v{node.mask} else {node.other}"
+        case Pointwise():
+            text = f"{node.op}({', '.join(f'v{one}' for one in node.args)})"
+        case Cast():
+            text = f"v{node.arg} {'as' if node.bitcast else 'to'} {node.dtype}"
+        case Store():
+            text = f"{node.buffer}[{written(node.index)}] = v{node.value}"
+        case _:
+            return ""
+    try:
+        return text if node_read(text) == node else ""
+    except msgspec.ValidationError:
+        return ""
+
+
+def node_read(text: str) -> Node:
+    """The node that a text says; ValidationError if it says none."""
+    for kind, pattern in _NODES:
+        if found := pattern.fullmatch(text):
+            fields: dict[str, object] = {name: one for name, one in found.groupdict().items() if one is not None}
+            if "args" in fields:
+                fields["args"] = found["args"].removeprefix("v").split(", v")
+            if "bitcast" in fields:
+                fields["bitcast"] = found["bitcast"] == "as"
+            return msgspec.convert({"type": kind, **fields}, Node, strict=False)
+    raise msgspec.ValidationError(f"{text[:80]!r} is no node")
+
 
 # -- how it is to be run
 
@@ -364,5 +413,13 @@ class Graph(_Record, frozen=True, kw_only=True, tag="graph"):
     outer: Annotated[tuple[Annotated[int, Meta(ge=0, le=2**31)], ...], Meta(min_length=1, max_length=3)]
     r: Annotated[int, Meta(ge=0, le=2**31)] | None = None
     buffers: Buffers = ()
-    nodes: Annotated[tuple[Node, ...], Meta(max_length=MAX_NODES)]
+    nodes: Annotated[tuple[WrittenNode, ...], Meta(max_length=MAX_NODES)]
     schedules: Annotated[tuple[Schedule, ...], Meta(min_length=1, max_length=6)] = (Schedule(),)
+
+    def __post_init__(self) -> None:
+        if str in map(type, self.nodes):
+            nodes = tuple(node_read(one) if isinstance(one, str) else one for one in self.nodes)
+            msgspec.structs.force_setattr(self, "nodes", nodes)
+
+    def in_files(self) -> dict[str, object]:
+        return {"nodes": tuple(node_written(node) or node for node in self.nodes)}
