@@ -28,5 +28,6 @@ def graph_kind(*, label: Callable[[Case], str]) -> ProgramKind:
     return ProgramKind(
         programs=(Graph,), breadth=len(get_args(Node)), references=references, valid=valid, steps=simpler, size=size,
         label=label, coverage=cells, features=features, inputs=input_names,
-        outputs=lambda case: tuple(output_names(case)), bounded=_floats, bound=("numpy", f"{_ROOM}.by_numpy:bounds"), bound_rule=f"{_ROOM}.by_numpy:WITHIN_BOUND",
+        outputs=lambda case: tuple(output_names(case)), bounded=_floats,
+        bound=("numpy", f"{_ROOM}.by_numpy:bounds"), bound_rule=f"{_ROOM}.by_numpy:WITHIN_BOUND",
         defined=f"{_ROOM}.by_numpy:defined", untouched=f"{_ROOM}.by_numpy:untouched")
