@@ -4,7 +4,8 @@ fuzzer, never from a file.
 
 from __future__ import annotations
 
-from typing import Annotated
+import re
+from typing import TYPE_CHECKING, Annotated
 
 import msgspec
 from msgspec import Meta
@@ -20,11 +21,86 @@ class Node(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True
 
     row: _Name
     words: dict[_Name, bool | int | _Word] = {}
-    parts: Annotated[tuple[Node, ...], Meta(max_length=12)] = ()
+    parts: Annotated[tuple[_Written, ...], Meta(max_length=12)] = ()
+
+    def __post_init__(self) -> None:
+        if str in map(type, self.parts):
+            msgspec.structs.force_setattr(self, "parts", _nodes(self.parts))
+
+    def in_files(self) -> dict[str, object]:
+        return {"parts": _in_lines(self.parts)}
+
+    @property
+    def line(self) -> str:
+        """The construct as `assign(name=v1, item(place:2, name(name=x0)))`, text behind `=`, a number or a truth behind
+        `:`; "" where that is long, or `of_line` does not read it back."""
+        text = self._spelled()
+        try:
+            return text if len(text) <= LONGEST_LINE and Node.of_line(text) == self else ""
+        except msgspec.ValidationError:
+            return ""
+
+    def _spelled(self) -> str:
+        words = [f"{name}={one}" if isinstance(one, str) else f"{name}:{msgspec.json.encode(one).decode()}"
+                 for name, one in self.words.items()]
+        inside = [*words, *(one._spelled() for one in self.parts)]
+        return f"{self.row}({', '.join(inside)})" if inside else self.row
+
+    @staticmethod
+    def of_line(line: str) -> Node:
+        """The construct that a line says; ValidationError if it says none."""
+        found, end = _read(line, 0)
+        if end < len(line):
+            raise msgspec.ValidationError(f"{line[:80]!r} is no construct")
+        return msgspec.convert(found, Node)
 
     def word(self, name: str, default: str = "") -> str:
         """What the row is told under a name, as text."""
         return str(self.words.get(name, default))
+
+
+LONGEST_LINE = 140
+"""Characters of a line that says a construct."""
+_ROW = re.compile(r"[\w.]+")
+_TOLD = re.compile(r"([\w.]+)(?:=([^(),]*)|:(true|false|-?[0-9]{1,19}))(?=, |\))")
+
+if TYPE_CHECKING:
+    _Written = Node
+else:  # Files have short ones in a line.
+    _Written = Node | str
+
+
+def _read(line: str, at: int) -> tuple[dict[str, object], int]:
+    """The fields of the construct that begins at a place of a line, and where it ends."""
+    row = _ROW.match(line, at)
+    if row is None:
+        raise msgspec.ValidationError(f"{line[:80]!r} is no construct")
+    words: dict[str, object] = {}
+    parts: list[object] = []
+    at, open_ = row.end(), "("
+    while line.startswith(open_, at):
+        at += len(open_)
+        open_ = ", "
+        told = _TOLD.match(line, at)
+        if told and told[1] not in words:
+            words[told[1]] = told[2] if told[3] is None else msgspec.json.decode(told[3])
+            at = told.end()
+        else:
+            part, at = _read(line, at)
+            parts.append(part)
+    if open_ == ", ":
+        if not line.startswith(")", at):
+            raise msgspec.ValidationError(f"{line[:80]!r} is no construct")
+        at += 1
+    return {"row": row[0], "words": words, "parts": parts}, at
+
+
+def _nodes(written: tuple[Node, ...]) -> tuple[Node, ...]:
+    return tuple(Node.of_line(one) if isinstance(one, str) else one for one in written)
+
+
+def _in_lines(nodes: tuple[Node, ...]) -> tuple[object, ...]:
+    return tuple(one.line or one for one in nodes)
 
 
 class Script(msgspec.Struct, frozen=True, kw_only=True, tag="script", forbid_unknown_fields=True, omit_defaults=True):
@@ -32,7 +108,15 @@ class Script(msgspec.Struct, frozen=True, kw_only=True, tag="script", forbid_unk
     variables that are stored at the end with the types and shapes that they must have."""
 
     operands: Annotated[tuple[Operand, ...], Meta(max_length=6)] = ()
-    functions: Annotated[tuple[Node, ...], Meta(max_length=4)] = ()
-    body: Annotated[tuple[Node, ...], Meta(max_length=24)] = ()
+    functions: Annotated[tuple[_Written, ...], Meta(max_length=4)] = ()
+    body: Annotated[tuple[_Written, ...], Meta(max_length=24)] = ()
     stored: Annotated[tuple[_Name, ...], Meta(max_length=6)] = ()
     results: Annotated[tuple[Result, ...], Meta(max_length=6)] = ()
+
+    def __post_init__(self) -> None:
+        for name in ("functions", "body"):
+            if str in map(type, getattr(self, name)):
+                msgspec.structs.force_setattr(self, name, _nodes(getattr(self, name)))
+
+    def in_files(self) -> dict[str, object]:
+        return {"functions": _in_lines(self.functions), "body": _in_lines(self.body)}

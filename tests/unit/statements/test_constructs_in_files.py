@@ -1,0 +1,47 @@
+"""Constructs in files: short ones are a line that is read back as the same, and nothing else."""
+
+import json
+
+import msgspec
+import pytest
+
+from tests.support.refusals import refusal
+from tridiff.fuzz.records.codec import decode, without_defaults
+from tridiff.kernels.language.script import Node, Script
+
+
+def named(name: str) -> Node:
+    return Node(row="name", words={"name": name})
+
+
+def number(value: str) -> Node:
+    return Node(row="number", words={"value": value})
+
+
+LONG = Node(row="block", parts=tuple(named("v" * 40) for _ in range(4)))
+
+
+@pytest.mark.parametrize("node, written", [
+    (Node(row="else"), "else"), (named("x0"), "name(name=x0)"),
+    (Node(row="item", words={"place": 2, "list": True}, parts=(number("-1.5"),)),
+     "item(place:2, list:true, number(value=-1.5))"),
+    (Node(row="compare", words={"op": "=="}, parts=(named("a"), named("b"))),
+     "compare(op===, name(name=a), name(name=b))"),
+    (Node(row="unary", words={"op": "not "}, parts=(named("a"),)), "unary(op=not , name(name=a))"),
+    (Node(row="text", words={"of": ""}), "text(of=)"), (Node(row="text", words={"of": "true"}), "text(of=true)"),
+    (Node(row="text", words={"of": "f(x)"}), {"row": "text", "words": {"of": "f(x)"}}),
+    (Node(row="text", words={"of": "a, b"}), {"row": "text", "words": {"of": "a, b"}}),
+    (LONG, {"row": "block", "parts": [f"name(name={'v' * 40})"] * 4}),
+])
+def test_a_short_construct_is_a_line(node: Node, written: object) -> None:
+    script = Script(body=(node,), functions=(node,))
+    told = without_defaults(script)
+    assert told == {"type": "script", "functions": [written], "body": [written]}
+    assert msgspec.convert(told, Script) == script == msgspec.json.decode(msgspec.json.encode(script), type=Script)
+
+
+@pytest.mark.parametrize("line", [
+    "", "a(", "a()", "a(b=1", "a(b=1,c)", "a(b=1) ", "a(b:x)", "a(b=1, b=2)", "a b", "a(b))", "1a", "a(b=\u00e4)",
+    f"a(b={'1' * 61})", f"a({', '.join('b' * 13)})", "a(" * 9000])
+def test_what_is_no_construct_is_refused_in_one_line(line: str) -> None:
+    assert len(refusal(lambda: decode(json.dumps({"type": "script", "body": [line]}), Script))) < 300
