@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from typing import Annotated, Literal
+import re
+from typing import TYPE_CHECKING, Annotated, Literal, get_args
 
 import msgspec
 from msgspec import Meta
@@ -29,6 +30,27 @@ class Operand(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=T
     number: Number | Literal[""] = ""
 
     @property
+    def line(self) -> str:
+        """The operand as `i32[16]`, `scalar u64` or `number i32 7`; "" where `of_line` does not read it back."""
+        shape = f"[{','.join(map(str, self.shape))}]" if self.shape else ""
+        kind = "" if self.kind == "block" else self.kind
+        text = " ".join(filter(None, (kind, f"{self.dtype}{shape}", self.number)))
+        try:
+            return text if Operand.of_line(text) == self else ""
+        except msgspec.ValidationError:
+            return ""
+
+    @staticmethod
+    def of_line(line: str) -> Operand:
+        """The operand that a line says; ValidationError if it says none."""
+        found = _LINE.fullmatch(line)
+        if found is None:
+            raise msgspec.ValidationError(f"{line[:80]!r} is no operand")
+        fields = {name: one for name, one in found.groupdict().items() if one is not None}
+        shape = fields.pop("shape", "").split(",") if "shape" in fields else ()
+        return msgspec.convert({**fields, "shape": shape}, Operand, strict=False)
+
+    @property
     def given(self) -> bool:
         """Whether the operand comes from an array."""
         return self.kind in ("block", "scalar")
@@ -52,6 +74,20 @@ class Operand(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=T
         return int(text) if text.lstrip("-").isdigit() else float(text)
 
 
+_LINE = re.compile(rf"(?:(?P<kind>{'|'.join(get_args(OperandKind)[1:])}) )?(?P<dtype>[a-z0-9]+)"
+                   r"(?:\[(?P<shape>[0-9]{1,5}(?:,[0-9]{1,5})*)\])?(?: (?P<number>\S+))?")
+
+if TYPE_CHECKING:
+    WrittenOperand = Operand
+else:  # Files have it in a line.
+    WrittenOperand = Operand | str
+
+
+def operands_read(written: tuple[Operand, ...]) -> tuple[Operand, ...]:
+    """Operands as files have them."""
+    return tuple(Operand.of_line(one) if isinstance(one, str) else one for one in written)
+
+
 class Result(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
     """What a call must give: element type and shape, () for a scalar."""
 
@@ -71,9 +107,16 @@ class Call(msgspec.Struct, frozen=True, kw_only=True, tag="call", forbid_unknown
     results are stored (left to Triton's implicit conversion where they are not those of the results)."""
 
     row: _Name
-    operands: Annotated[tuple[Operand, ...], Meta(max_length=6)] = ()
+    operands: Annotated[tuple[WrittenOperand, ...], Meta(max_length=6)] = ()
     options: Options = {}
     stored: Annotated[tuple[_DType, ...], Meta(max_length=4)] = ()
+
+    def __post_init__(self) -> None:
+        if str in map(type, self.operands):
+            msgspec.structs.force_setattr(self, "operands", operands_read(self.operands))
+
+    def in_files(self) -> dict[str, object]:
+        return {"operands": tuple(one.line or one for one in self.operands)}
 
     def option(self, name: str, default: bool | int | str = 0) -> bool | int | str:
         return self.options.get(name, default)

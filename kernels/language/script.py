@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Annotated
 import msgspec
 from msgspec import Meta
 
-from tridiff.kernels.language.call import Operand, Result
+from tridiff.kernels.language.call import Result, WrittenOperand, operands_read
 
 _Name = Annotated[str, Meta(pattern=r"^[A-Za-z_][A-Za-z0-9_.]{0,63}\Z")]
 _Word = Annotated[str, Meta(pattern=r"^[A-Za-z0-9_ .,:+*/%&|^<>=!~()\[\]-]{0,60}\Z")]
@@ -107,16 +107,19 @@ class Script(msgspec.Struct, frozen=True, kw_only=True, tag="script", forbid_unk
     """A kernel: operands x0, x1, ... that are loaded (or constexpr parameters), helper functions, statements, and the
     variables that are stored at the end with the types and shapes that they must have."""
 
-    operands: Annotated[tuple[Operand, ...], Meta(max_length=6)] = ()
+    operands: Annotated[tuple[WrittenOperand, ...], Meta(max_length=6)] = ()
     functions: Annotated[tuple[_Written, ...], Meta(max_length=4)] = ()
     body: Annotated[tuple[_Written, ...], Meta(max_length=24)] = ()
     stored: Annotated[tuple[_Name, ...], Meta(max_length=6)] = ()
     results: Annotated[tuple[Result, ...], Meta(max_length=6)] = ()
 
     def __post_init__(self) -> None:
+        if str in map(type, self.operands):
+            msgspec.structs.force_setattr(self, "operands", operands_read(self.operands))
         for name in ("functions", "body"):
             if str in map(type, getattr(self, name)):
                 msgspec.structs.force_setattr(self, name, _nodes(getattr(self, name)))
 
     def in_files(self) -> dict[str, object]:
-        return {"functions": _in_lines(self.functions), "body": _in_lines(self.body)}
+        return {"operands": tuple(one.line or one for one in self.operands),
+                "functions": _in_lines(self.functions), "body": _in_lines(self.body)}

@@ -7,6 +7,7 @@ import pytest
 
 from tests.support.refusals import refusal
 from tridiff.fuzz.records.codec import decode, without_defaults
+from tridiff.kernels.language.call import Call, Operand
 from tridiff.kernels.language.script import Node, Script
 
 
@@ -45,3 +46,24 @@ def test_a_short_construct_is_a_line(node: Node, written: object) -> None:
     f"a(b={'1' * 61})", f"a({', '.join('b' * 13)})", "a(" * 9000])
 def test_what_is_no_construct_is_refused_in_one_line(line: str) -> None:
     assert len(refusal(lambda: decode(json.dumps({"type": "script", "body": [line]}), Script))) < 300
+
+
+@pytest.mark.parametrize("operand, written", [
+    (Operand(dtype="i32", shape=(16, 2)), "i32[16,2]"), (Operand(dtype="i32"), "i32"),
+    (Operand(kind="scalar", dtype="u64"), "scalar u64"),
+    (Operand(kind="constexpr", dtype="fp32", number='float("-inf")'), 'constexpr fp32 float("-inf")'),
+    (Operand(dtype="scalar", shape=(1,)), "scalar[1]"), (Operand(dtype="i32", number="7"), "i32 7"),
+    (Operand(dtype="scalar", number="7"), {"dtype": "scalar", "number": "7"}),
+])
+def test_an_operand_is_a_line(operand: Operand, written: object) -> None:
+    for program in (Script(operands=(operand,)), Call(row="tl.x", operands=(operand,))):
+        told = without_defaults(program)
+        assert isinstance(told, dict) and told["operands"] == [written]
+        assert msgspec.convert(told, type(program)) == program
+
+
+@pytest.mark.parametrize("line", [
+    "", "i32[]", "i32[0]", "i32[99999]", "i32[1,1,1,1,1,1]", "I32", "block i32", "number i32 x", "i32 1 2",
+    "i32[1", f"i{'3' * 9}"])
+def test_what_is_no_operand_is_refused_in_one_line(line: str) -> None:
+    assert len(refusal(lambda: decode(json.dumps({"type": "call", "row": "a", "operands": [line]}), Call))) < 300
