@@ -374,6 +374,8 @@ def lines(language: Language) -> dict[str, str]:
         found["scaled"] = dict.fromkeys(
             text.format(_BYTES.format(64, 64, 7, 255, 63) + more, scale, form, _BYTES.format(64, 64, 3, 255, 63))
             for text in _SCALED for form, more in forms for scale in scales)
+        found["functions"] = dict.fromkeys(f"tl.device_print(told({one}), n)" for one in (
+            "3, N, (1, N), None, tl.int32", "N, a=3, b=N, c=(1, N), d='a', e=None", "told(N), a=told", "n, a=x"))
         found["operators"] = dict.fromkeys(f"r = {one} {sign} {other}" for one, other in _OPERANDS
                                            for sign in _METHODS.values())
         found["offsets"] = dict.fromkeys(f"r = {text.format(f'{one}.to({kind})')}" for kind in _TYPES[:9] for one in (

@@ -35,6 +35,14 @@ def either(c, a, b):
         return b
 
 @gluon.jit
+def warped(n):
+    return n + tl.num_warps()
+
+@gluon.jit
+def nested(n):
+    warped(warped(n))
+
+@gluon.jit
 def first_of(a, b, c, d):
     return a + c, b + d
 
@@ -263,6 +271,7 @@ r = either(n > 3, s, t)
 tl.warp_specialize([(first, (x, s)), (counted, (3,)), (counted, (n,))], [4, 8], [24, 40])
 tl.warp_specialize([(first, (x, s)), (third, (x, s))], [1])
 r = tl.warp_specialize([(given, (x, n)), (third, (x, s))], [4], [24]); w = r[0] + r[1]
+tl.warp_specialize([(nested, (n,)), (nested, (n,)), (nested, (n,))], [8, 2], [24, 24]); r = warped(n) + n
 tl.warp_specialize([(first, (x, s)), (second, (x, s))], [4, 4], [24])
 tl.warp_specialize([(first, (x, s)), (second, (x, s))], [4], [24, 24])
 tl.warp_specialize([(first, (x, s)), (second, x)], [4], [24])

@@ -76,8 +76,9 @@ def disk(choices: Choices, backend: str) -> Answers:
         finally:
             os.environ.pop("TRITON_DEFAULT_FP_FUSION", None)
         hits = there.compiled
+        folders = str(sum(path.is_dir() for path in there.folder.rglob("*")))
     return {"hits": "; ".join(map(str, hits)), "files": "; ".join(files), "same hash": str(first.hash == second.hash),
-            "same code": str(first.asm["ptx"] == second.asm["ptx"]),
+            "folders": folders, "same code": str(first.asm["ptx"] == second.asm["ptx"]),
             "same metadata": str(first.metadata == second.metadata)}
 
 

@@ -11,7 +11,10 @@ from tridiff.fuzz.launching.scenes.arguments import kernel
 from tridiff.fuzz.launching.words import Arguments
 
 _TEXT = """
+CALLS = []
+
 def about(grid, metadata, arguments):
+    CALLS.append(grid)
     return {{"flops": 7 * arguments["n"] + grid[0], "warps": metadata.num_warps, "name": "own"}}
 
 @triton.jit{options}
@@ -43,6 +46,7 @@ def hooks(choices: Choices, backend: str) -> Answers:
 
         triton.knobs.compilation.listener = listen
         user.pre_run_hooks.clear()
+        user.fn.__globals__["CALLS"].clear()
         user.add_pre_run_hook(lambda *given, **named: events.append(f"begin {len(given)}"))
         def asked(**about: Any) -> bool:
             events.append(_told("asked", about))
@@ -81,6 +85,7 @@ def hooks(choices: Choices, backend: str) -> Answers:
                       for event in events)
     return {"order": kinds, "events": "; ".join(events), "launches": str(launches),
             "results": "; ".join("none" if one is None else "a kernel" for one in results), "debug": debug,
+            "metadata made": str(len(user.fn.__globals__["CALLS"])),
             "names": "; ".join(dict.fromkeys(one for one in results if one is not None)), "unloaded": unloaded,
             # A minute at most, in microseconds.
             "timed": "; ".join(timed), "plausible": str(all(0 <= one < 60_000_000 for one in measured))}
