@@ -91,7 +91,8 @@ def aimed(listed: Iterable[ShardSpec], drawn: Iterable[ShardSpec], shared: Alike
     naming = [spec for some in _hinting(naming, about, every) for spec in some]
     told_of = [one for both in itertools.zip_longest(naming, hinting) for one in both if one is not None]
     playing, others = ([], others) if shared.behind_source else _playing(others)
-    words = about | {word for one in changes for file in (one.file, *one.users) for word in _words(file)}
+    words_of_files = {word for one in changes for file in (one.file, *one.users) for word in _words(file)}
+    words = about | words_of_files
     first, looks = [], []
     turns: collections.Counter[str] = collections.Counter()
 
@@ -108,8 +109,10 @@ def aimed(listed: Iterable[ShardSpec], drawn: Iterable[ShardSpec], shared: Alike
         if only:
             first.append(replace(spec, scout=True, only=only, seconds=2 * LOOK_SECONDS,
                                  max_cases=AIMED_CASES * len(only)))
-        looks.append(replace(spec, scout=True, seconds=LOOK_SECONDS, max_cases=LOOK_CASES + len(things) // 2,
-                             enough=LOOK_REACHING))
+        look = replace(spec, scout=True, seconds=LOOK_SECONDS, max_cases=LOOK_CASES + len(things) // 2,
+                       enough=LOOK_REACHING)
+        # A target by the name of a file is about it.
+        (first if set(_words(spec.target.rpartition(".")[2])) & words_of_files else looks).append(look)
     early = sum(spent <= seconds for spent in itertools.accumulate(SCOUTED * spec.seconds for spec in others))
     turns_of = itertools.zip_longest((*first, *told_of, *varied), playing)
     return ([*(one for both in turns_of for one in both if one is not None), *looks, *others[:early]],

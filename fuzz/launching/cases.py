@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 from tridiff.fuzz.backends.launch import Launch
 from tridiff.fuzz.launching import fragments_gluon, fragments_plain
 from tridiff.fuzz.launching.expressions import EXPRESSIONS
-from tridiff.fuzz.launching.lines import parts
+from tridiff.fuzz.launching.lines import parts, translatable
 from tridiff.fuzz.launching.scene import EVERY, Answers, Choices, Scene, Topic
 from tridiff.fuzz.launching.table import scenes
 from tridiff.fuzz.records import Case, Scalar
@@ -131,6 +131,8 @@ def label(case: Case) -> str:
 def text(case: Case) -> str:
     """The source of the pieces that a case names; other scenes have words of their own by the same names."""
     found: list[str] = []
+    if scene_of(case).topic == "translator":
+        return "\n".join(translatable(int(case.params["group"])).values())
     if scene_of(case).topic not in ("front_end", "interpreted"):
         return ""
     for value in map(str, choices_of(case).values()):

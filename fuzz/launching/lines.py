@@ -14,9 +14,13 @@ from tridiff.fuzz.launching import (
     lines_plain,
     lines_statements,
 )
+from tridiff.fuzz.launching.vocabulary import GROUPS
 
 PART = 32
 """Kernels of one case."""
+
+EVERY = 24
+"""Of so many statements one is translated."""
 
 _SHOWN = 60
 """Characters of a statement in its answer's name."""
@@ -52,6 +56,18 @@ def parts() -> dict[str, tuple[str, ...]]:
 def statements(part: str) -> dict[str, str]:
     """The statements of a part, each by its number and beginning."""
     return {f"line {number} {line[:_SHOWN]}".replace("\n", " "): line for number, line in enumerate(parts()[part], 1)}
+
+
+def translatable(group: int) -> dict[str, str]:
+    """Texts of kernels by name that are translated together: of the pieces, the calls with all of their arguments, and
+    one of several other statements."""
+    found = {f"piece {name}": text for name, text in fragments_plain.FRAGMENTS.items()}
+    for part in (one for one in parts() if one.startswith("plain")):
+        lines = statements(part)
+        calls = " arguments of " in part
+        if part.endswith(" 1") or not calls:
+            found |= {f"{part} {name}": lines[name] for name in list(lines)[:1 if calls else None:EVERY]}
+    return dict(list(found.items())[group::GROUPS])
 
 
 @cache

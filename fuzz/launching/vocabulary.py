@@ -68,7 +68,7 @@ UNUSUAL = ("nothing", "closure", "conflict", "by type", "constant memory", "more
 """Launches and compilations as few users ask for them, one way each."""
 TUNED = ("by name", "other options", "warmed up", "failing", "pruned", "hooked", "alone", "ruled")
 """Kernels tuned, and tuners asked, as few are."""
-GROUPS = 48
+GROUPS = 32
 """Groups of texts that are translated together."""
 VALUES = ("small", "wide")
 """Contents of arrays: indexes, or signs, extremes and what is no number."""

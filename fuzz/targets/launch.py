@@ -30,7 +30,7 @@ _SECTIONS: dict[Topic, str] = {
 
 
 _ONCE: tuple[Topic, ...] = ("front_end", "interpreted", "refusals", "host", "layouts", "events",
-                           "options", "tuning", "descriptors", "caches", "arguments")
+                           "options", "tuning", "descriptors", "caches", "arguments", "translator")
 """Topics of which a gate plays every scene with everything that it names first: those whose cases are cheap."""
 
 

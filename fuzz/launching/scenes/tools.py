@@ -12,13 +12,11 @@ from pathlib import Path
 from unittest import mock
 
 from tridiff.fuzz.backends.device_errors import plainly, refusal
-from tridiff.fuzz.launching import fragments_plain
 from tridiff.fuzz.launching.apart import answered, tried
 from tridiff.fuzz.launching.bench import Bench, bench
-from tridiff.fuzz.launching.lines import parts, statements
+from tridiff.fuzz.launching.lines import translatable
 from tridiff.fuzz.launching.scene import Answers, Choices
 from tridiff.fuzz.launching.scenes import front_end
-from tridiff.fuzz.launching.vocabulary import GROUPS
 from tridiff.kernels.generated import load
 
 _KERNEL = """
@@ -59,8 +57,6 @@ _LISTING = """
 \t\t..........
 """
 """As `cuobjdump -sass` writes it."""
-EVERY = 11
-"""Of so many statements one is translated."""
 _BYTES = re.compile(r"(?:0x[0-9a-f]{2}, ){9,}0x[0-9a-f]{2}|\[\d{3,}\]")
 
 
@@ -154,22 +150,11 @@ def tools(choices: Choices, backend: str) -> Answers:
     return {f"answer {number}": one for number, one in enumerate(found.split("\v"), 1)}
 
 
-def _translatable() -> dict[str, str]:
-    """Texts of kernels by name: pieces, calls with all of their arguments, and one of several other statements."""
-    found = {f"piece {name}": text for name, text in fragments_plain.FRAGMENTS.items()}
-    for part in (one for one in parts() if one.startswith("plain")):
-        lines = statements(part)
-        first = list(lines)[:1] if part.endswith(" 1") and " arguments of " in part else list(lines)[::EVERY]
-        found |= {f"{part} {name}": lines[name] for name in first}
-    return found
-
-
 def translated(choices: Choices, backend: str) -> Answers:
     """Kernels as Triton's translator writes them in Gluon, and what the front end makes of that."""
-    target, texts = str(choices["target"]), _translatable()
-    chosen = list(texts)[int(choices["group"])::GROUPS]
+    target, texts = str(choices["target"]), translatable(int(choices["group"]))
     with bench(int(target.removeprefix("sm"))):
-        return dict(zip(chosen, answered([partial(_translated, texts[name], target) for name in chosen]), strict=True))
+        return dict(zip(texts, answered([partial(_translated, text, target) for text in texts.values()]), strict=True))
 
 
 def _translated(text: str, target: str) -> str:

@@ -121,7 +121,7 @@ def _edited(module: str, name: str, old: str, new: str) -> Any:
     return names[name.rpartition(".")[2]]
 
 
-GROUP = 36
+GROUP = 4
 """Of what is translated, one that has a block with a new axis."""
 
 FAULTS: tuple[tuple[str, str, Any, str, dict[str, object]], ...] = (
