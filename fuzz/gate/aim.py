@@ -93,7 +93,8 @@ def aimed(listed: Iterable[ShardSpec], drawn: Iterable[ShardSpec], shared: Alike
     playing, others = ([], others) if shared.behind_source else _playing(others)
     words_of_files = {word for one in changes for file in (one.file, *one.users) for word in _words(file)}
     words = about | words_of_files
-    first, looks = [], []
+    first: list[ShardSpec] = []
+    looks: list[ShardSpec] = []
     turns: collections.Counter[str] = collections.Counter()
 
     def order(spec: ShardSpec) -> tuple[bool, int, int]:

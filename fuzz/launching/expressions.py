@@ -193,6 +193,17 @@ EXPRESSIONS: dict[str, str] = {
         "[(made.__module__, made.__name__, name, counted(refused(lambda: vars(made(**{**given, name: value})).get("
         "name) is value) for value in OTHERS)) for made, given in ((TensorDescriptor, LEGAL), (Tiled, {**LEGAL, "
         "'block_shape': [16, 32], 'layout': swizzled}), (Columns, PIXELS)) for name in given]",
+    "kinds of descriptors":
+        "[refused(lambda: made(**{**given, 'base': given['base'].to(kind), 'padding': padding, 'round_f32_to_tf32': "
+        "rounded}).padding) for made, given in ((TensorDescriptor, LEGAL), (Tiled, {**LEGAL, 'block_shape': [16, 32], "
+        "'layout': swizzled}), (Columns, PIXELS)) for kind in (torch.float32, torch.int32, torch.float16, torch.uint8, "
+        "torch.float64) for padding in ('zero', 'nan') for rounded in (False, True)]",
+    "names of tensor memory":
+        "[refused(lambda: (made.mangle(), made == other, hash(made) == hash(other))) for one in (blackwell."
+        "TensorMemoryLayout, blackwell.TensorMemoryScalesLayout) for more in ({}, {'cga_layout': [[1, 0]]}, "
+        "{'cga_layout': [[0, 1], [1, 0]]}, {'two_ctas': True}, {'fp4_padded': True}, {'col_stride': 2}) for plain in "
+        "[{'block': [128, 64], 'col_stride': 1} if 'TensorMemoryLayout' == one.__name__ else {}] for other in [one("
+        "**plain)] for made in [refused(lambda: one(**{**plain, **more}))]]",
     "names of descriptors":
         "[(one.mode, one.__mangle__()) for one in (Tiled(**{**LEGAL, 'block_shape': [16, 32], 'layout': swizzled}), "
         "Columns(**PIXELS))]",

@@ -378,6 +378,10 @@ def lines(language: Language) -> dict[str, str]:
             "3, N, (1, N), None, tl.int32", "N, a=3, b=N, c=(1, N), d='a', e=None", "told(N), a=told", "n, a=x"))
         found["operators"] = dict.fromkeys(f"r = {one} {sign} {other}" for one, other in _OPERANDS
                                            for sign in _METHODS.values())
+        found["whole"] = dict.fromkeys(
+            f"r = tl.{name}({one}, None{more}, keep_dims={keep})" for keep in ("True", "False")
+            for one in ("m", "m[None]", "x") for name, more in (
+                ("reduce", ", plus"), ("sum", ""), ("max", ""), ("min", ""), ("xor_sum", ""), ("reduce_or", "")))
         found["offsets"] = dict.fromkeys(f"r = {text.format(f'{one}.to({kind})')}" for kind in _TYPES[:9] for one in (
             "at", "n") for text in ("x_ptr + {}", "{} + x_ptr", "x_ptr - {}"))
         found["branches"] = dict.fromkeys(f"if n > 3:;;    {one};;else:;;    {other};;r = x + n" for one, other in
