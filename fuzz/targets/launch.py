@@ -5,7 +5,9 @@ from functools import partial
 from tridiff.fuzz.launching import cases
 from tridiff.fuzz.launching.about import about
 from tridiff.fuzz.launching.scene import Topic
+from tridiff.fuzz.records import Environment
 from tridiff.fuzz.target import Coverage, Draw, Faults, Judge, Run, Shrink, Target
+from tridiff.fuzz.versions import before, release
 
 _RUN = "tridiff.fuzz.launching.cases:run"
 ABOUT: dict[Topic, str] = {
@@ -34,6 +36,11 @@ _ONCE: tuple[Topic, ...] = ("front_end", "interpreted", "refusals", "host", "lay
 """Topics of which a gate plays every scene with everything that it names first: those whose cases are cheap."""
 
 
+def _lacking(environment: Environment, *, topic: Topic) -> str:
+    first = min((scene.since for scene in cases.of_topic(topic)), key=release)
+    return f"it is there from Triton {first} on" if first and before(environment.triton, first) else ""
+
+
 def _target(topic: Topic) -> Target:
     name = f"launch.{topic}"
     return Target(
@@ -45,7 +52,7 @@ def _target(topic: Topic) -> Target:
                   things=lambda: {scene.name: () for scene in cases.of_topic(topic)}, thing=cases.label,
                   text=cases.text, about=about,
                   breadth=sum(max(map(len, scene.vocabulary.values()), default=1) for scene in cases.of_topic(topic))),
-        run=Run(launch=cases.run, untraced=("own",)),
+        run=Run(launch=cases.run, untraced=("own",), lacking=partial(_lacking, topic=topic)),
         judge=Judge(oracles=lambda case: (), rules=lambda case: {}, label=cases.label),
         shrink=Shrink(steps=cases.simpler, size=cases.size),
         faults=Faults(planted=dict.fromkeys(cases.FAULTS, _RUN), shared_as="launch"),

@@ -48,6 +48,18 @@ def test_a_target_that_lacks_nothing_runs(tmp_path: Path, monkeypatch: pytest.Mo
     assert (result.left_out, result.counts.executed) == ("", 5)
 
 
+def test_what_the_baseline_of_a_pair_lacks_is_left_out_as_well(
+        tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    builds = tuple(Environment(triton=one, backend="compile:sm_90") for one in ("3.6.0", "3.9.0"))
+    monkeypatch.setattr(FakePool, "environments", lambda pool: builds)
+    target = find("launch.translator")
+    assert [target.run.lacking(one) for one in builds] == ["it is there from Triton 3.9.0 on", ""]
+    monkeypatch.setattr(shard, "Pool", FakePool)
+    monkeypatch.setattr(shard, "_pools", {})
+    result = shard.run_shard(replace(SHARD, target="launch.translator"), str(tmp_path))
+    assert result.left_out and result.counts.executed == 0
+
+
 def _summary(tmp_path: Path, results: dict[int, ShardResult]) -> Summary:
     specs = tuple(replace(result.spec, index=index) for index, result in results.items())
     campaign = run.Campaign.start(Plan(id="one", options=campaign_options(), shards=specs), root=tmp_path)
