@@ -277,6 +277,8 @@ def test_faults_of_the_front_end_change_an_answer(
         pytest.skip(f"no {name} in Triton {installed()}")
     if before(installed(), "3.9.0") and " arguments of " in str(choices.get("part")):
         pytest.skip("the lines are written for 3.9.0")
+    if before(installed(), "3.9.0") and choices.get("part") == "linked":
+        pytest.skip("the suffixes are written for 3.9.0, older linkers refuse those of arguments without one")
     asked = case(scene, **({"draw": 0} if "draw" in scenes()[scene].vocabulary else {}) | choices)
     right = play(asked)
     assert right == play(asked)
