@@ -44,6 +44,7 @@ def judged(summary: Summary, entries: Iterable[CorpusEntry], *, state: Path, pol
     gate's plan. corpus: entries whose cases the gate was to run."""
     tally = Tally(lines(state))
     same_release = baseline.triton == candidate.triton
+    policy = policy.of_one_release() if same_release else policy
     missed = () if _one_build(summary, baseline, candidate) else _floor_missed(summary, shards, tally)
     findings, flaky = [], []
     for entry in entries:
@@ -53,13 +54,13 @@ def judged(summary: Summary, entries: Iterable[CorpusEntry], *, state: Path, pol
         elif entry.status == "flaky":
             flaky.append(f"{entry.title} ({entry.reproduced})")
         else:
-            findings.append(_finding(entry, pair, policy, same_release=same_release))
+            findings.append(_finding(entry, pair, policy))
     findings.sort(key=lambda one: (["block", "guard", "report"].index(one.action), one.relation.value, one.entry.id))
     alike = _proposed(findings)
     blocks, guarded = (list(_lines(findings, action, alike)) for action in ("block", "guard"))
     # The baseline's workers stood ready where this is said.
     blocks += [line for line in summary.errors if CANDIDATE_DIES in line][:1]
-    for action, line in itertools.chain(_beside(tally, policy, api, same_release=same_release), _swept(sweeps),
+    for action, line in itertools.chain(_beside(tally, policy, api), _swept(sweeps),
                                         _code(tally.code(), policy, same_release=same_release)):
         {"block": blocks, "guard": guarded}[action].append(line)
     reach = _reach(summary, tally, policy)
@@ -172,7 +173,7 @@ def _reach(summary: Summary, tally: Tally, policy: Policy) -> tuple[Reach, ...]:
     return tuple(sorted(found, key=lambda one: (not one.never, one.statements, one.pairs, one.name)))
 
 
-def _finding(entry: CorpusEntry, pair: PairOutcome, policy: Policy, *, same_release: bool) -> GateFinding:
+def _finding(entry: CorpusEntry, pair: PairOutcome, policy: Policy) -> GateFinding:
     key = entry.signature.kind
     speaks = pair.candidate if pair.candidate.verdict.failed else pair.baseline
     if speaks.signature is not None:
@@ -183,8 +184,7 @@ def _finding(entry: CorpusEntry, pair: PairOutcome, policy: Policy, *, same_rele
         entry = replace(entry, signature=speaks.signature, expected=rows or entry.expected,
                         evidence=speaks.evidence or entry.evidence)
     return GateFinding(relation=pair.relation, key=key, reason=pair.reason, entry=entry,
-                       action=policy.action(pair.relation, verdict=pair.candidate.verdict.value, kind=pair.kind,
-                                            same_release=same_release),
+                       action=policy.action(pair.relation, verdict=pair.candidate.verdict.value, kind=pair.kind),
                        accepted=policy.accepted(entry.case.target, key), code_changed=pair.code_changed)
 
 
@@ -192,13 +192,11 @@ def _version(entry: CorpusEntry, pair: PairOutcome, side: int) -> str:
     return pair.versions[side] or (entry.found_in.triton if side else "")
 
 
-def _beside(tally: Tally, policy: Policy, api: tuple[ApiChange, ...], *,
-            same_release: bool = False) -> Iterable[tuple[str, str]]:
+def _beside(tally: Tally, policy: Policy, api: tuple[ApiChange, ...]) -> Iterable[tuple[str, str]]:
     """What speaks against the candidate beside single cases: (action, line)."""
     for sort in ("lost", "changed", "gained"):
         changed = [one.name for one in api if one.sort == sort]
         action = policy.api.get(sort, "report")
-        action = policy.of_one_release(action) if same_release else action
         if changed and action != "report":
             more = f" and {len(changed) - 3} more" if len(changed) > 3 else ""
             yield action, f"API: {len(changed)} public names {sort}: {', '.join(changed[:3])}{more}"

@@ -72,17 +72,21 @@ class Policy(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=Tr
     sweeps: dict[str, Action] = {}
     accept: tuple[Accepted, ...] = ()
 
-    def action(self, relation: Relation, *, verdict: str, kind: str = "", same_release: bool = False) -> Action:
+    def action(self, relation: Relation, *, verdict: str, kind: str = "") -> Action:
         """What a finding means. verdict: of the candidate ("compile_error", "disagree", ...); kind: of the pair."""
-        found: Action = self.relations.get(relation.value, "report")
-        for name in (verdict, kind):
+        for name in (kind, verdict):
             if relation is Relation.REGRESSION and name in self.regressions:
-                found = self.regressions[name]
-        return self.of_one_release(found) if same_release else found
+                return self.regressions[name]
+        return self.relations.get(relation.value, "report")
 
-    def of_one_release(self, action: Action) -> Action:
-        """What a difference means that needs a guard between releases, where both builds carry one version number."""
-        return self.code.same_release if action == "guard" else action
+    def of_one_release(self) -> "Policy":
+        """The policy for two builds that carry one version number: what they refuse, do or name otherwise means what
+        other code of one release does, wherever it would need a guard between releases."""
+        def told(actions: dict[str, Action]) -> dict[str, Action]:
+            return {name: self.code.same_release if one == "guard" else one for name, one in actions.items()}
+
+        return msgspec.structs.replace(self, relations=told(self.relations), regressions=told(self.regressions),
+                                       api=told(self.api))
 
     def accepted(self, target: str, key: str) -> str:
         """Why a finding is wanted; "" if it is not said to be."""

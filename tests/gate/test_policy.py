@@ -25,11 +25,11 @@ def test_as_it_stands_wrong_values_block_and_refused_kernels_need_a_guard() -> N
 
 def test_of_one_release_what_would_need_a_guard_is_as_other_code(tmp_path: Path) -> None:
     lenient = read(written(tmp_path, '[code]\nsame_release = "report"\n'))
-    for policy, found in ((read(), "block"), (lenient, "report")):
-        assert policy.action(Relation.REGRESSION, verdict="compile_error", same_release=True) == found
-        assert policy.action(Relation.CHANGED, verdict="agree", same_release=True) == found
-        assert policy.action(Relation.FIXED, verdict="agree", same_release=True) == "report"
-        assert policy.action(Relation.REGRESSION, verdict="disagree", same_release=True) == "block"
+    for policy, found in ((read().of_one_release(), "block"), (lenient.of_one_release(), "report")):
+        assert policy.action(Relation.REGRESSION, verdict="compile_error") == found
+        assert policy.action(Relation.CHANGED, verdict="agree") == found
+        assert policy.action(Relation.FIXED, verdict="agree") == "report"
+        assert policy.action(Relation.REGRESSION, verdict="disagree") == "block"
 
 
 def test_a_file_says_what_is_other_and_the_rest_stands(tmp_path: Path) -> None:
