@@ -8,7 +8,7 @@ import collections
 import itertools
 import math
 import re
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 
 from msgspec.structs import replace
 
@@ -84,12 +84,11 @@ def aimed(listed: Iterable[ShardSpec], drawn: Iterable[ShardSpec], shared: Alike
     if number > MANY:
         naming, others = [], [*naming, *others]
     about = {word for one in changes for word in one.words + one.near}
-    every = [*naming, *others]
-    hinting, others = _hinting(others, about, every)
+    marks = _marks([*naming, *others], about)
+    hinting, others = _hinting(others, marks)
     # One change of a named case is as good as another.
     varied = [one for spec in naming for one in _varied(spec, pattern)] if number <= FEW else []
-    naming = [spec for some in _hinting(naming, about, every) for spec in some]
-    told_of = [one for both in itertools.zip_longest(naming, hinting) for one in both if one is not None]
+    naming = [spec for some in _hinting(naming, marks) for spec in some]
     playing, others = ([], others) if shared.behind_source else _playing(others)
     words_of_files = {word for one in changes for file in (one.file, *one.users) for word in _words(file)}
     words = about | words_of_files
@@ -115,23 +114,30 @@ def aimed(listed: Iterable[ShardSpec], drawn: Iterable[ShardSpec], shared: Alike
         # A target by the name of a file is about it.
         (first if set(_words(spec.target.rpartition(".")[2])) & words_of_files else looks).append(look)
     early = sum(spent <= seconds for spent in itertools.accumulate(SCOUTED * spec.seconds for spec in others))
-    turns_of = itertools.zip_longest((*first, *told_of, *varied), playing)
-    return ([*(one for both in turns_of for one in both if one is not None), *looks, *others[:early]],
-            [*others[early:], *late])
+    early_on = in_turn((*first, *in_turn(naming, hinting), *varied), playing)
+    return [*early_on, *looks, *others[:early]], [*others[early:], *late]
 
 
-def _hinting(specs: Sequence[ShardSpec], words: set[str], every: Iterable[ShardSpec],
-             ) -> tuple[list[ShardSpec], list[ShardSpec]]:
-    """The cases whose rare words are most among these, the best first, and the other cases as they were; long texts
-    have some of any words. every: listed cases, among which words are rare."""
+def in_turn(*several: Iterable[ShardSpec]) -> Iterator[ShardSpec]:
+    """The first of each, then the second of each, and so on."""
+    return (spec for turn in itertools.zip_longest(*several) for spec in turn if spec is not None)
+
+
+def _marks(specs: Iterable[ShardSpec], words: set[str]) -> dict[str, float]:
+    """How much each listed case has to do with these words, by its digest: the more, the rarer those are that it has
+    among the cases; long texts have some of any words."""
     known: collections.Counter[str] = collections.Counter()
     said: dict[str, tuple[set[str], int]] = {}
-    for case in (case for spec in every for case in spec.first):
+    for case in (case for spec in specs for case in spec.first):
         of_case = of_text(_text(case))
         known.update(words & of_case)
         said[case.digest] = words & of_case, len(of_case)
-    marks = {digest: sum(math.log(len(said) / known[word]) for word in found) / math.sqrt(number + 1)
-             for digest, (found, number) in said.items()}
+    return {digest: sum(math.log(len(said) / known[word]) for word in found) / math.sqrt(number + 1)
+            for digest, (found, number) in said.items()}
+
+
+def _hinting(specs: Sequence[ShardSpec], marks: Mapping[str, float]) -> tuple[list[ShardSpec], list[ShardSpec]]:
+    """The cases with the highest marks, the best first, and the other cases as they were."""
     mine = sorted((case.digest for spec in specs for case in spec.first), key=lambda one: -marks[one])
     best = {digest for digest in mine[:HINTED] if marks[digest] > 0}
     chosen = [_with(spec, (case,)) for spec in specs for case in spec.first if case.digest in best]

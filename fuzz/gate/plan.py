@@ -11,7 +11,7 @@ from tridiff.fuzz.campaign.neighbours import neighbours
 from tridiff.fuzz.campaign.plan import plan_shards
 from tridiff.fuzz.campaign.record import CampaignOptions, ShardSpec
 from tridiff.fuzz.campaign.yields import Combination, combination
-from tridiff.fuzz.gate.aim import aimed
+from tridiff.fuzz.gate.aim import aimed, in_turn
 from tridiff.fuzz.gate.issues import of_issues
 from tridiff.fuzz.records import Case, CorpusEntry, Verdict
 from tridiff.fuzz.registry import find
@@ -38,11 +38,10 @@ ONCE = 0.4
 def gate_shards(options: CampaignOptions, entries: Iterable[CorpusEntry]) -> tuple[ShardSpec, ...]:
     """First the corpus, entry by entry, what takes seconds last, as far as OF_TIME goes; then every combination once;
     then what is left of the corpus, the neighbours of its cases, cases with the pattern of each known issue, and what a
-    campaign does. Cases that are to be run
-    once each come before the combinations where only files of the front end differ, and behind them else. Where few
-    functions differ, what reaches them is looked for in all of these first (`ShardSpec.scout`), and what does not comes
-    last. A gate with a number of cases has neither these nor neighbours, and gives the corpus half of the number at
-    most."""
+    campaign does. Cases that are to be run once each come before the combinations where only files of the front end
+    differ, and behind them else. Where few functions differ, what reaches them is looked for in all of these first
+    (`ShardSpec.scout`), and what does not comes last. A gate with a number of cases has neither these nor neighbours,
+    and gives the corpus half of the number at most."""
     entries = tuple(entries)
     room = None if options.max_cases is None else int(OF_CASES * options.max_cases)
     # The first shard of each combination gives what all of them share.
@@ -67,7 +66,7 @@ def gate_shards(options: CampaignOptions, entries: Iterable[CorpusEntry]) -> tup
     once = _once(options, first, like)
     if options.alike.functions:
         own = [spec for spec in first if spec.subject == "own"]
-        early_on, later = aimed(_in_turn(once, listed), own, options.alike,
+        early_on, later = aimed(in_turn(once, listed), own, options.alike,
                                 seconds=ONCE * options.seconds * options.workers)
         return _numbered((*early_on, *first, *later, *_listed(near, like, None), *drawn[floor:]))
     seen = (*once, *first) if options.alike.behind_source else (*first, *once)
@@ -87,14 +86,9 @@ def _once(options: CampaignOptions, drawn: Iterable[ShardSpec], like: dict[Combi
         if spec.subject == "own" and group not in cases:
             cases[group] = list(find(spec.target).draw.once(options.seed))
     # In turn, so that none of them uses up the time of the others.
-    turns = list(_in_turn(*(_listed({group: some}, like, None) for group, some in cases.items())))
+    turns = list(in_turn(*(_listed({group: some}, like, None) for group, some in cases.items())))
     counted = itertools.accumulate(len(spec.first) for spec in turns)
     return tuple(spec for spec, number in zip(turns, counted, strict=True) if room is None or number <= room)
-
-
-def _in_turn(*several: Iterable[ShardSpec]) -> Iterator[ShardSpec]:
-    """The first of each, then the second of each, and so on."""
-    return (spec for turn in itertools.zip_longest(*several) for spec in turn if spec is not None)
 
 
 def combinations(shards: Iterable[ShardSpec]) -> list[Combination]:
