@@ -31,12 +31,13 @@ def of_issues(options: CampaignOptions, like: Mapping[Combination, ShardSpec]) -
     """A shard for each known issue in each target of its entries, on the backends on which it shows; of an issue of no
     backend in particular, on the gate's first. It draws of what those entries are made of, lest the pattern be seldom
     among the cases. like: by combination a shard whose settings these share."""
-    found = {(issue.name, name): replace(like[name], issue=issue.name, only=_made_of(issue, name[0]))
+    found = {(issue.name, name): issue
              for issue in all_issues() if issue.truth == "defect" and issue.stage != "inductor"
              for name in _where(issue, options.backends) if name in like}
     each = min(LONGEST, OF_ISSUES * options.seconds * options.workers / max(len(found), 1))
     if each >= SHORTEST:
-        yield from (replace(spec, seconds=each) for _, spec in sorted(found.items()))
+        for (_, name), issue in sorted(found.items(), key=lambda one: one[0]):
+            yield replace(like[name], issue=issue.name, only=_made_of(issue, name[0]), seconds=each)
 
 
 def _made_of(issue: KnownIssue, target: str) -> tuple[str, ...]:
