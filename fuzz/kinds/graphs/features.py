@@ -1,29 +1,15 @@
 """The features of a program (`swarm`), by which others are drawn that resemble it."""
 
 from tridiff.fuzz.kinds.graphs.arrays import graph_of
+from tridiff.fuzz.kinds.graphs.swarm import PRODUCTIONS
 from tridiff.fuzz.records import Case
 from tridiff.kernels.codegen.domains import indirect
-from tridiff.kernels.codegen.graph import (
-    Asm,
-    Bucketize,
-    Cast,
-    Constant,
-    Index,
-    Load,
-    Masked,
-    Node,
-    Pointwise,
-    Random,
-    Reduce,
-    Scan,
-    Sort,
-)
+from tridiff.kernels.codegen.graph import Cast, Load, Node, Pointwise
 from tridiff.kernels.pointwise.record import Group
 from tridiff.kernels.pointwise.table import OPS
 
-_OF_NODES: tuple[tuple[type, str], ...] = (
-    (Constant, "constant"), (Index, "index"), (Masked, "body"), (Reduce, "reduce"), (Scan, "scan"), (Sort, "sort"),
-    (Bucketize, "bucketize"), (Random, "random"), (Asm, "assembly"))
+_OF_NODES = {"masked": "body", "asm": "assembly"}
+"""The production that makes a node, where it is not called as the node is."""
 _OF_GROUPS: dict[Group, str] = {"comparison": "compare", "select": "where", "shifts": "shift", "division": "divide",
                                 "integer division": "divide", "float division": "divide"}
 
@@ -46,4 +32,6 @@ def _named(node: Node) -> tuple[str, ...]:
         return ("bitcast", node.dtype) if node.bitcast else ("cast", node.dtype)
     if isinstance(node, Load):
         return (*(("masked_load",) if node.mask is not None else ()), *(("gather",) if indirect(node.index) else ()))
-    return tuple(name for sort, name in _OF_NODES if isinstance(node, sort))
+    tag = str(node.__struct_config__.tag)
+    name = _OF_NODES.get(tag, tag)
+    return (name,) if name in PRODUCTIONS else ()
