@@ -12,6 +12,7 @@ from tridiff.fuzz.records.codec import SCHEMA, digest
 from tridiff.fuzz.records.content import MAX_EXPLICIT, Content, Explicit, ValueText
 from tridiff.fuzz.records.program import Program
 from tridiff.fuzz.records.runs import check_runs, in_runs, one_by_one
+from tridiff.kernels import lines
 from tridiff.kernels.codegen.graph import Buffers, Graph
 
 MAX_ELEMENTS = 2**28
@@ -80,10 +81,7 @@ class ArraySpec(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields
         text = f"{self.name} {self.dtype}[{','.join(self.dims)}]"
         if self.listed is not None:
             text += f"{_IS}{_AND.join(in_runs(self.listed))}"
-        try:
-            return text if len(text) <= LONGEST_LINE and ArraySpec.of_line(text) == self else ""
-        except msgspec.ValidationError:
-            return ""
+        return lines.written(self, text, ArraySpec.of_line) if len(text) <= LONGEST_LINE else ""
 
     @staticmethod
     def of_line(line: str) -> "ArraySpec":
@@ -195,9 +193,7 @@ class Case(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True
     schema: int = SCHEMA
 
     def __post_init__(self) -> None:
-        if str in map(type, self.arrays):
-            arrays = tuple(ArraySpec.of_line(one) if isinstance(one, str) else one for one in self.arrays)
-            msgspec.structs.force_setattr(self, "arrays", arrays)
+        lines.read_within(self, "arrays", ArraySpec.of_line)
         if isinstance(self.program, Graph) and not self.program.buffers and self.arrays:
             graph = msgspec.structs.replace(self.program, buffers=self._buffers())
             msgspec.structs.force_setattr(self, "program", graph)

@@ -3,6 +3,7 @@
 import msgspec
 
 from tridiff.fuzz.versions import release
+from tridiff.kernels import lines
 
 
 class Environment(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
@@ -32,10 +33,7 @@ class Environment(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fiel
         """All that is set, as `python 3.12.3, triton 3.9.0, backend cuda`, where `of_line` reads that back; ""
         where it does not, as of repairs or knobs."""
         text = _AND.join(f"{name} {value}" for name in _WORDS if (value := getattr(self, name)))
-        try:
-            return text if Environment.of_line(text) == self else ""
-        except ValueError:
-            return ""
+        return lines.written(self, text, Environment.of_line)
 
     @staticmethod
     def of_line(line: str) -> "Environment":

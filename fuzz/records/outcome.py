@@ -10,6 +10,7 @@ from msgspec import Meta
 
 from tridiff.fuzz.records.case import Case, LaunchOptions
 from tridiff.fuzz.records.runs import MOST_IN_RUNS, check_runs, in_runs, one_by_one
+from tridiff.kernels import lines
 
 LONGEST_REASON = 2000
 """Characters of an outcome's reason."""
@@ -59,11 +60,7 @@ class Signature(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields
         words = self._words
         while words[-1] == "":
             words = words[:-1]
-        text = _BAR.join(words)
-        try:
-            return text if Signature.of_line(text, self.target) == self else ""
-        except ValueError:
-            return ""
+        return lines.written(self, _BAR.join(words), lambda line: Signature.of_line(line, self.target))
 
     @staticmethod
     def of_line(line: str, target: str) -> "Signature":

@@ -23,6 +23,8 @@ from typing import TYPE_CHECKING, Annotated, Literal, get_args
 import msgspec
 from msgspec import Meta
 
+from tridiff.kernels import lines
+
 MAX_NODES = 96
 MAX_DEPTH = 12
 """Nesting of an index expression."""
@@ -341,10 +343,7 @@ def node_written(node: Node) -> str:
             text = f"{node.buffer}[{written(node.index)}] = v{node.value}"
         case _:
             return ""
-    try:
-        return text if node_read(text) == node else ""
-    except msgspec.ValidationError:
-        return ""
+    return lines.written(node, text, node_read)
 
 
 def node_read(text: str) -> Node:
@@ -417,9 +416,7 @@ class Graph(_Record, frozen=True, kw_only=True, tag="graph"):
     schedules: Annotated[tuple[Schedule, ...], Meta(min_length=1, max_length=6)] = (Schedule(),)
 
     def __post_init__(self) -> None:
-        if str in map(type, self.nodes):
-            nodes = tuple(node_read(one) if isinstance(one, str) else one for one in self.nodes)
-            msgspec.structs.force_setattr(self, "nodes", nodes)
+        lines.read_within(self, "nodes", node_read)
 
     def in_files(self) -> dict[str, object]:
         return {"nodes": tuple(node_written(node) or node for node in self.nodes)}

@@ -8,6 +8,8 @@ from typing import TYPE_CHECKING, Annotated, Literal, get_args
 import msgspec
 from msgspec import Meta
 
+from tridiff.kernels import lines
+
 _Name = Annotated[str, Meta(pattern=r"^[A-Za-z_][A-Za-z0-9_.]{0,63}\Z")]
 _DType = Annotated[str, Meta(pattern=r"^[a-z0-9]{2,8}\Z")]
 _Extent = Annotated[int, Meta(ge=1, le=1 << 16)]
@@ -35,10 +37,7 @@ class Operand(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=T
         shape = f"[{','.join(map(str, self.shape))}]" if self.shape else ""
         kind = "" if self.kind == "block" else self.kind
         text = " ".join(filter(None, (kind, f"{self.dtype}{shape}", self.number)))
-        try:
-            return text if Operand.of_line(text) == self else ""
-        except msgspec.ValidationError:
-            return ""
+        return lines.written(self, text, Operand.of_line)
 
     @staticmethod
     def of_line(line: str) -> Operand:
@@ -83,11 +82,6 @@ else:  # Files have it in a line.
     WrittenOperand = Operand | str
 
 
-def operands_read(written: tuple[Operand, ...]) -> tuple[Operand, ...]:
-    """Operands as files have them."""
-    return tuple(Operand.of_line(one) if isinstance(one, str) else one for one in written)
-
-
 class Result(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
     """What a call must give: element type and shape, () for a scalar."""
 
@@ -112,8 +106,7 @@ class Call(msgspec.Struct, frozen=True, kw_only=True, tag="call", forbid_unknown
     stored: Annotated[tuple[_DType, ...], Meta(max_length=4)] = ()
 
     def __post_init__(self) -> None:
-        if str in map(type, self.operands):
-            msgspec.structs.force_setattr(self, "operands", operands_read(self.operands))
+        lines.read_within(self, "operands", Operand.of_line)
 
     def in_files(self) -> dict[str, object]:
         return {"operands": tuple(one.line or one for one in self.operands)}

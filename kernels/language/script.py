@@ -10,7 +10,8 @@ from typing import TYPE_CHECKING, Annotated
 import msgspec
 from msgspec import Meta
 
-from tridiff.kernels.language.call import Result, WrittenOperand, operands_read
+from tridiff.kernels import lines
+from tridiff.kernels.language.call import Operand, Result, WrittenOperand
 
 _Name = Annotated[str, Meta(pattern=r"^[A-Za-z_][A-Za-z0-9_.]{0,63}\Z")]
 _Word = Annotated[str, Meta(pattern=r"^[A-Za-z0-9_ .,:+*/%&|^<>=!~()\[\]-]{0,60}\Z")]
@@ -24,8 +25,7 @@ class Node(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True
     parts: Annotated[tuple[_Written, ...], Meta(max_length=12)] = ()
 
     def __post_init__(self) -> None:
-        if str in map(type, self.parts):
-            msgspec.structs.force_setattr(self, "parts", _nodes(self.parts))
+        lines.read_within(self, "parts", Node.of_line)
 
     def in_files(self) -> dict[str, object]:
         return {"parts": _in_lines(self.parts)}
@@ -35,10 +35,7 @@ class Node(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True
         """The construct as `assign(name=v1, item(place:2, name(name=x0)))`, text behind `=`, a number or a truth behind
         `:`; "" where that is long, or `of_line` does not read it back."""
         text = self._spelled()
-        try:
-            return text if len(text) <= LONGEST_LINE and Node.of_line(text) == self else ""
-        except msgspec.ValidationError:
-            return ""
+        return lines.written(self, text, Node.of_line) if len(text) <= LONGEST_LINE else ""
 
     def _spelled(self) -> str:
         words = [f"{name}={one}" if isinstance(one, str) else f"{name}:{msgspec.json.encode(one).decode()}"
@@ -95,10 +92,6 @@ def _read(line: str, at: int) -> tuple[dict[str, object], int]:
     return {"row": row[0], "words": words, "parts": parts}, at
 
 
-def _nodes(written: tuple[Node, ...]) -> tuple[Node, ...]:
-    return tuple(Node.of_line(one) if isinstance(one, str) else one for one in written)
-
-
 def _in_lines(nodes: tuple[Node, ...]) -> tuple[object, ...]:
     return tuple(one.line or one for one in nodes)
 
@@ -114,11 +107,9 @@ class Script(msgspec.Struct, frozen=True, kw_only=True, tag="script", forbid_unk
     results: Annotated[tuple[Result, ...], Meta(max_length=6)] = ()
 
     def __post_init__(self) -> None:
-        if str in map(type, self.operands):
-            msgspec.structs.force_setattr(self, "operands", operands_read(self.operands))
-        for name in ("functions", "body"):
-            if str in map(type, getattr(self, name)):
-                msgspec.structs.force_setattr(self, name, _nodes(getattr(self, name)))
+        lines.read_within(self, "operands", Operand.of_line)
+        lines.read_within(self, "functions", Node.of_line)
+        lines.read_within(self, "body", Node.of_line)
 
     def in_files(self) -> dict[str, object]:
         return {"operands": tuple(one.line or one for one in self.operands),
