@@ -335,7 +335,6 @@ _BRANCHES = ("pass", "return", "n = 4", "n, x = 4, x + n", "r = x + 4", "if k > 
 
 _SLICES = tuple(f"{first}:{last}:{step}" for first in ("", "1", "-3", "N - 6") for last in ("", "3")
                 for step in ("", "2", "-1", "N - 5"))
-
 """Of a tuple."""
 
 _METHODS = {"add": "+", "sub": "-", "mul": "*", "truediv": "/", "floordiv": "//", "mod": "%", "pow": "**",
