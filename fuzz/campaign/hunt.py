@@ -53,7 +53,10 @@ AIMED_EACH = 20
 """Cases after which a round that aims looks whether it is to be aimed afresh."""
 
 PATTERNED = 24
-"""Cases with the pattern of a known issue after which a shard that is about it ends."""
+"""Cases with the pattern of a known issue after which a shard that is about it ends, if any of them failed."""
+
+UNSEEN = 5 * PATTERNED
+"""The same where none did: the form of an issue does not show in every value."""
 
 SHRINK_RUNS = 250
 CONFIRMATIONS = 5
@@ -136,7 +139,7 @@ class Hunt:
 
     def _exhausted(self) -> bool:
         enough = self._spec.enough is not None and self._recorder.reaching >= self._spec.enough
-        enough |= bool(self._wanted) and self._drawn() >= PATTERNED
+        enough |= bool(self._wanted) and self._drawn() >= (PATTERNED if self._recorder.failed else UNSEEN)
         return enough or self._budget.exhausted(cases=self._drawn(), findings=len(self.findings))
 
     def _execute(self, case: Case, phase: str) -> Outcome | None:

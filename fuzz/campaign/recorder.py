@@ -39,6 +39,8 @@ class Recorder:
         """Drawn cases that were given back: they reach nothing that has changed."""
         self.reaching = 0
         """Drawn cases that reached a changed function."""
+        self.failed = 0
+        """Drawn cases that failed; of pairs, in either build."""
 
     def execute(self, case: Case, phase: str, *, compile_limit: float | None = None,
                 until: float | None = None) -> Outcome | None:
@@ -94,6 +96,7 @@ class Recorder:
                        compiling=self.pool.compile_seconds - compiled)
         self.executed += phase == "fuzz"
         self.reaching += phase == "fuzz" and self.reaches()
+        self.failed += phase == "fuzz" and self._failed(outcome)
         return outcome
 
     def _missed(self, case: Case, reason: str) -> set[str]:
@@ -105,6 +108,10 @@ class Recorder:
         """Whether the case that ran last on both builds ran statements that differ."""
         last = self.pool.last if isinstance(self.pool, PairPool) else None
         return last is not None and min(last.reached, default=0) < 0
+
+    def _failed(self, outcome: Outcome) -> bool:
+        last = self.pool.last if isinstance(self.pool, PairPool) else None
+        return outcome.verdict.failed if last is None else last.relation.fails
 
     def _fails_in_control(self, case: Case, until: float | None) -> bool:
         try:

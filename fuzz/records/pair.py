@@ -36,6 +36,11 @@ class Relation(enum.Enum):
         """Whether there is something to show: a case that is shrunk and kept."""
         return self in (Relation.CHANGED, Relation.REGRESSION, Relation.FIXED, Relation.DIFFERENT)
 
+    @property
+    def fails(self) -> bool:
+        """Whether either build fails."""
+        return self in (Relation.REGRESSION, Relation.FIXED, Relation.BOTH, Relation.DIFFERENT)
+
 
 class Numeric(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
     """How far the elements of one output lie apart on two builds. histogram: by distance in units in the last place

@@ -3,9 +3,13 @@
 import msgspec
 
 from tests.chains.drawn import cases
-from tridiff.fuzz.kinds.chains.coverage import counted
+from tests.known.test_issues import entry
+from tests.support.draws import draws
+from tridiff.fuzz.kinds.chains.coverage import counted, features
+from tridiff.fuzz.known.issues import all_issues
 from tridiff.fuzz.records import Case
 from tridiff.fuzz.registry import find
+from tridiff.fuzz.target import Limits
 from tridiff.kernels.gluon.chain import Alloc, Chain, Convert, Global, Load, Out, Permute, Read, Reshape, Step
 from tridiff.kernels.gluon.layouts import Blocked, Swizzled
 
@@ -48,3 +52,29 @@ def test_drawn_kernels_carry_several() -> None:
         drawn = cases(target, 40)
         found = {cell for case in drawn for cell in find(target).coverage.cells(case) if cell.startswith(what)}
         assert len(found) >= least * len(drawn), (target, len(found))
+
+
+def test_chains_held_to_the_features_of_one_have_its_layouts_types_and_warps_and_meet_its_defect() -> None:
+    name = "gluon.convert_layout/value-e95cb3acf8"
+    (issue,) = (one for one in all_issues() if name in one.entries)
+    target, wanted = find("gluon.convert_layout"), frozenset(features(entry(name).case))
+    assert {"convert", "blocked", "linear", "fp8e4nv", "1 warps"} <= wanted
+
+    def drawn(only: frozenset[str]) -> list[Case]:
+        return draws(target.draw.cases(Limits(elements=1 << 12, rows=64, only=only)), 300, seed=5)
+
+    held = drawn(wanted)
+    free = drawn(frozenset())
+    # Numbers of elements are i32.
+    assert types_of(held) <= {"fp8e4nv", "i32"} and {chain_of(case).warps for case in held} == {1}
+    assert len(types_of(free)) > 8 and len({chain_of(case).warps for case in free}) > 3
+    assert sum(issue.concerns(case, "own") for case in held) > max(2, sum(issue.concerns(case, "own") for case in free))
+
+
+def chain_of(case: Case) -> Chain:
+    assert isinstance(case.program, Chain)
+    return case.program
+
+
+def types_of(cases: list[Case]) -> set[str]:
+    return {one.dtype for case in cases for one in chain_of(case).arrays}

@@ -1,6 +1,7 @@
 """Chains on shared memory: buffers that live beside and after one another, rings in loops, gathers and scatters."""
 
 import math
+from collections.abc import Collection
 
 from hypothesis import strategies as st
 from msgspec import UNSET
@@ -33,7 +34,7 @@ def _some_barrier(draft: Draft) -> None:
 
 def _ring(draft: Draft) -> None:
     draw = draft.draw
-    dtype = draw(st.sampled_from(EVERY))
+    dtype = draft.one(EVERY)
     shape = draft.shape(elements=min(draft.elements, 512))
     slots = draw(st.integers(1, 4))
     tiles = draw(st.sampled_from((1, 2, 3, 4, 5, 8, 9)))
@@ -45,9 +46,9 @@ def _ring(draft: Draft) -> None:
 
 
 @st.composite
-def buffer_chains(draw: st.DrawFn, *, elements: int) -> Chain:
+def buffer_chains(draw: st.DrawFn, *, elements: int, only: Collection[str] = ()) -> Chain:
     """Two to four buffers, written, read in other layouts, overwritten, freed; their bytes are used again."""
-    draft = Draft(draw, warps=draw(warps()), elements=min(elements, 1024))
+    draft = Draft(draw, warps=draw(warps(only)), elements=min(elements, 1024), only=only)
     live: list[int] = []
     for _ in range(draw(st.integers(2, 6))):
         kind = draw(st.sampled_from(("new", "read", "write", "new", "free", "ring")))
@@ -56,7 +57,7 @@ def buffer_chains(draw: st.DrawFn, *, elements: int) -> Chain:
         elif kind == "new" or not live:
             if not draft.room or len(live) > 3:
                 continue
-            dtype = draw(st.sampled_from(EVERY))
+            dtype = draft.one(EVERY)
             shape = draft.shape(elements=min(draft.elements, 512))
             live.append(filled_buffer(draft, dtype=dtype, shape=shape))
         elif kind == "free":
@@ -82,11 +83,11 @@ def buffer_chains(draw: st.DrawFn, *, elements: int) -> Chain:
 
 
 @st.composite
-def gather_chains(draw: st.DrawFn, *, elements: int) -> Chain:
+def gather_chains(draw: st.DrawFn, *, elements: int, only: Collection[str] = ()) -> Chain:
     """Gathers from and scatters to a buffer or a view of it, along any axis, with repeated indices
     where these are defined."""
-    draft = Draft(draw, warps=draw(warps()), elements=min(elements, 1024))
-    dtype = draw(st.sampled_from(EVERY))
+    draft = Draft(draw, warps=draw(warps(only)), elements=min(elements, 1024), only=only)
+    dtype = draft.one(EVERY)
     seen = filled_buffer(draft, dtype=dtype, shape=draft.shape(elements=min(1024, draft.elements), smallest=2))
     for _ in range(draw(st.integers(0, 2))):
         seen = deeper(draft, seen)
@@ -132,11 +133,11 @@ def _scatter(draft: Draft, seen: int, axis: int) -> None:
 
 
 @st.composite
-def atomic_chains(draw: st.DrawFn, *, elements: int) -> Chain:
+def atomic_chains(draw: st.DrawFn, *, elements: int, only: Collection[str] = ()) -> Chain:
     """Atomic updates of a buffer through indices that collide, with and without masks; what they return is kept."""
-    draft = Draft(draw, warps=draw(warps()), elements=min(elements, 1024))
-    op: AtomicOperator = draw(st.sampled_from(("add", "max", "min", "and", "or", "xor", "xchg")))
-    dtype = draw(st.sampled_from(ATOMIC_DTYPES[op]))
+    draft = Draft(draw, warps=draw(warps(only)), elements=min(elements, 1024), only=only)
+    op: AtomicOperator = draft.one(("add", "max", "min", "and", "or", "xor", "xchg"))
+    dtype = draft.one(ATOMIC_DTYPES[op])
     # Two rounds of additions must not leave what the type holds exactly.
     most = min(256, draft.elements // 2, EXACT.get(dtype, 1 << 30) // 4)
     shape = draft.shape(elements=most, smallest=2, most=2)

@@ -8,6 +8,7 @@ import msgspec
 from tridiff.fuzz.records import Case
 from tridiff.kernels.gluon.chain import VIEW_STEPS, Alloc, Chain, Convert, Read, Step, Store
 from tridiff.kernels.gluon.check import typed
+from tridiff.kernels.gluon.layouts import Distributed
 from tridiff.kernels.gluon.values import Tensor
 
 LAYOUT_PAIR, VIEW_CHAIN = "#layout pair", "#view chain"
@@ -23,6 +24,19 @@ def counted(case: Case) -> tuple[str, ...]:
     chain = case.program
     assert isinstance(chain, Chain)
     return tuple(sorted({*_pairs(chain), *_views(chain)}))
+
+
+def features(case: Case) -> tuple[str, ...]:
+    """Names in files of the chain's steps and of the layouts in its registers, its element types, "1 warps"."""
+    chain = case.program
+    assert isinstance(chain, Chain)
+    found: set[str] = {f"{chain.warps} warps", *(one.dtype for one in chain.arrays)}
+    for step in chain.steps:
+        found.add(str(step.__struct_config__.tag))
+        layout = getattr(step, "layout", None)
+        if isinstance(layout, Distributed):
+            found.add(str(layout.__struct_config__.tag))
+    return tuple(sorted(found))
 
 
 def _pairs(chain: Chain) -> Iterator[str]:

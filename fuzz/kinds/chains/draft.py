@@ -1,6 +1,8 @@
 """A chain in the making: steps are drawn one by one and checked as they are added."""
 
 import math
+from collections.abc import Collection, Sequence
+from typing import TypeVar
 
 from hypothesis import strategies as st
 from msgspec import UNSET, UnsetType
@@ -12,6 +14,8 @@ from tridiff.kernels.gluon.layouts import LANES, Distributed, untransposed
 from tridiff.kernels.gluon.rules_buffers import bytes_of
 from tridiff.kernels.gluon.values import MAX_SHARED_BYTES, WIDTH, Illegal, State, Tensor, View, as_tensor, most_elements
 
+T = TypeVar("T", bound=str)
+
 EVERY: tuple[DType, ...] = (
     "i32", "fp16", "i8", "fp32", "i64", "fp64", "bf16", "i16", "u8", "u16", "u32", "u64", "fp8e4nv", "fp8e5")
 """Element types that shared memory holds, simplest first."""
@@ -22,9 +26,11 @@ REGISTER_ONLY: tuple[DType, ...] = ("i1",)
 class Draft:
     """Steps so far and what is known of their values."""
 
-    def __init__(self, draw: st.DrawFn, *, warps: int, elements: int) -> None:
+    def __init__(self, draw: st.DrawFn, *, warps: int, elements: int, only: Collection[str] = ()) -> None:
         self.draw = draw
         self.warps = warps
+        self.only = only
+        """Steps, layouts and element types (`coverage.features`) of which the chain is made, as far as it can be."""
         self.elements = min(elements, 16 * LANES * warps)
         """Most elements of one tensor."""
         self.arrays: list[Global] = []
@@ -67,7 +73,11 @@ class Draft:
 
     def layout(self, shape: tuple[int, ...]) -> Distributed:
         """Any layout for a tensor of this shape."""
-        return self.draw(layouts.distributed(shape=shape, warps=self.warps))
+        return self.draw(layouts.distributed(shape=shape, warps=self.warps, only=self.only))
+
+    def one(self, among: Sequence[T]) -> T:
+        """An element type or the name of a step."""
+        return self.draw(st.sampled_from([name for name in among if name in self.only] or among))
 
     def axis(self, shape: tuple[int, ...]) -> int:
         return self.draw(st.integers(0, len(shape) - 1))
@@ -149,6 +159,7 @@ class Draft:
         return Chain(self.warps, tuple(self.arrays), tuple(self.steps))
 
 
-def warps() -> st.SearchStrategy[int]:
-    """Numbers of warps; four most often."""
-    return st.sampled_from((4, 4, 1, 2, 8))
+def warps(only: Collection[str] = ()) -> st.SearchStrategy[int]:
+    """Numbers of warps; four most often, or what `only` names (`coverage.features`)."""
+    numbers = (4, 4, 1, 2, 8)
+    return st.sampled_from([one for one in numbers if f"{one} warps" in only] or numbers)

@@ -1,6 +1,7 @@
 """Hypothesis strategies for layouts: any legal one for a tensor or buffer of a given shape."""
 
 import math
+from collections.abc import Collection
 from typing import Literal
 
 from hypothesis import strategies as st
@@ -77,8 +78,13 @@ def mma(draw: st.DrawFn, *, warps: int, version: int) -> Mma:
     return Mma(3, (4 * along[0], along[1]), (16, columns, draw(st.sampled_from((16, 8, 32)))))
 
 
+_TAGS = {"mma2": "mma", "mma3": "mma", "dot": "dot_operand"}
+"""How layouts are named in files, where that is not the word for drawing them."""
+
+
 @st.composite
-def _proposed(draw: st.DrawFn, *, shape: tuple[int, ...], warps: int, slices: bool) -> Distributed:
+def _proposed(draw: st.DrawFn, *, shape: tuple[int, ...], warps: int, slices: bool,
+              only: Collection[str] = ()) -> Distributed:
     rank = len(shape)
     kinds = ["blocked", "blocked", "linear"]
     if slices and rank < 4:
@@ -87,7 +93,7 @@ def _proposed(draw: st.DrawFn, *, shape: tuple[int, ...], warps: int, slices: bo
         kinds += ["mma2", "dot"]
         if warps % 4 == 0:
             kinds.append("mma3")
-    kind = draw(st.sampled_from(kinds))
+    kind = draw(st.sampled_from([one for one in kinds if _TAGS.get(one, one) in only] or kinds))
     if kind == "linear":
         return draw(linear(shape=shape, warps=warps))
     if kind == "slice":
@@ -111,9 +117,10 @@ def _dot_operand(draw: st.DrawFn, *, warps: int) -> Distributed:
 
 
 @st.composite
-def distributed(draw: st.DrawFn, *, shape: tuple[int, ...], warps: int) -> Distributed:
-    """Any layout that a tensor of `shape` may have; shrinks towards blocked ones."""
-    found = draw(_proposed(shape=shape, warps=warps, slices=True))
+def distributed(draw: st.DrawFn, *, shape: tuple[int, ...], warps: int, only: Collection[str] = ()) -> Distributed:
+    """Any layout that a tensor of `shape` may have, of kinds among `only` if it names any; shrinks towards blocked
+    ones."""
+    found = draw(_proposed(shape=shape, warps=warps, slices=True, only=only))
     if distributed_problem(found, shape=shape, warps=warps):
         return draw(blocked(rank=len(shape), warps=warps))
     return found

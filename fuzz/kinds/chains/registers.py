@@ -1,6 +1,7 @@
 """Chains in registers: conversions between any two layouts, reductions and scans in any layout, fp4, gathers."""
 
 import math
+from collections.abc import Collection
 
 from hypothesis import strategies as st
 from msgspec import UNSET
@@ -42,12 +43,12 @@ takes more than its square of time for them (corpus, notes.md)."""
 
 
 @st.composite
-def conversion_chains(draw: st.DrawFn, *, elements: int) -> Chain:
+def conversion_chains(draw: st.DrawFn, *, elements: int, only: Collection[str] = ()) -> Chain:
     """A tensor, or the numbers of its elements, from layout to layout of a few, no pair of them twice. The compiler
     merges two conversions behind one another, so every pair starts from a load of its own, or the value is changed
     between."""
-    draft = Draft(draw, warps=draw(warps()), elements=min(elements, 4096))
-    dtype = draw(st.sampled_from((*EVERY, *REGISTER_ONLY)))
+    draft = Draft(draw, warps=draw(warps(only)), elements=min(elements, 4096), only=only)
+    dtype = draft.one((*EVERY, *REGISTER_ONLY))
     shape = draft.shape(elements=min(draft.elements, 2048))
     array = draft.array(dtype, shape)
     few = list(dict.fromkeys(draft.layout(shape) for _ in range(draw(st.sampled_from((5, 3, 6, 8, 4))))))
@@ -79,13 +80,13 @@ def conversion_chains(draw: st.DrawFn, *, elements: int) -> Chain:
 
 
 @st.composite
-def fold_chains(draw: st.DrawFn, *, elements: int) -> Chain:
+def fold_chains(draw: st.DrawFn, *, elements: int, only: Collection[str] = ()) -> Chain:
     """Reductions or scans of a tensor in any layout, along any axis; a reduction of a reduction at times. No chain has
     both: a scan that does not compile would take the reductions beside it with it."""
-    draft = Draft(draw, warps=draw(warps()), elements=min(elements, 4096))
-    scans = draw(st.integers(0, 2)) == 2
+    draft = Draft(draw, warps=draw(warps(only)), elements=min(elements, 4096), only=only)
+    scans = draft.one(("reduce", "reduce", "scan")) == "scan"
     for _ in range(draw(st.integers(1, 2))):
-        dtype = draw(st.sampled_from(FOLDED))
+        dtype = draft.one(FOLDED)
         shape = draft.shape(elements=min(draft.elements, 2048))
         # Whole numbers of floats that sum up exactly; integers wrap.
         most = min(EXACT.get(dtype, 0) // (math.prod(shape) + 1), 8)
@@ -113,16 +114,16 @@ def fold_chains(draw: st.DrawFn, *, elements: int) -> Chain:
 
 
 @st.composite
-def fp4_chains(draw: st.DrawFn, *, elements: int) -> Chain:
+def fp4_chains(draw: st.DrawFn, *, elements: int, only: Collection[str] = ()) -> Chain:
     """Bytes decoded to two four-bit floats each, in any layout, along any axis."""
-    draft = Draft(draw, warps=draw(warps()), elements=min(elements, 2048))
+    draft = Draft(draw, warps=draw(warps(only)), elements=min(elements, 2048), only=only)
     for _ in range(draw(st.integers(1, 3))):
         shape = draft.shape(elements=min(draft.elements, 1024))
         shape = (*shape[:-1], max(shape[-1], 4))
-        packed = draft.load(draw(st.sampled_from(("i8", "u8"))), shape)
+        packed = draft.load(draft.one(("i8", "u8")), shape)
         axis = draft.axis(shape)
         wide = (*shape[:axis], 2 * shape[axis], *shape[axis + 1:])
-        dtype: Decoded = draw(st.sampled_from(("fp16", "bf16")))
+        dtype: Decoded = draft.one(("fp16", "bf16"))
         there = draft.layout(wide)
         if not draft.fits(Fp4(packed, dtype, axis, there)):
             packed = draft.converted(packed, _four_each(draft, shape))
@@ -138,15 +139,15 @@ def _four_each(draft: Draft, shape: tuple[int, ...]) -> Blocked:
 
 
 @st.composite
-def register_view_chains(draw: st.DrawFn, *, elements: int) -> Chain:
+def register_view_chains(draw: st.DrawFn, *, elements: int, only: Collection[str] = ()) -> Chain:
     """Transpositions, reshapes and gathers of tensors, whose layouts the compiler infers."""
-    draft = Draft(draw, warps=draw(warps()), elements=min(elements, 4096))
-    dtype = draw(st.sampled_from(EVERY))
+    draft = Draft(draw, warps=draw(warps(only)), elements=min(elements, 4096), only=only)
+    dtype = draft.one(EVERY)
     shape = draft.shape(elements=min(draft.elements, 2048))
     value = draft.load(dtype, shape)
     for _ in range(draw(st.integers(1, 4))):
         shape = draft.tensor(value).shape
-        kind = draw(st.sampled_from(("transpose", "regroup", "take")))
+        kind = draft.one(("transpose", "regroup", "take"))
         if kind == "take":
             axis = draft.axis(shape)
             index = indices(draft, shape, axis, shape[axis])

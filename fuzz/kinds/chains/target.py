@@ -7,7 +7,7 @@ from typing import get_args
 from hypothesis import strategies as st
 
 from tridiff.fuzz.kinds.chains import cases
-from tridiff.fuzz.kinds.chains.coverage import counted
+from tridiff.fuzz.kinds.chains.coverage import counted, features
 from tridiff.fuzz.kinds.chains.steps import size, steps
 from tridiff.fuzz.kinds.kind import ProgramKind, inputs, target_of
 from tridiff.fuzz.records import Case, Environment
@@ -65,17 +65,17 @@ def chain_kind(label: Callable[[Case], str]) -> ProgramKind:
 def chain_target(*, name: str, summary: str, chains: Callable[..., st.SearchStrategy[Chain]], contract: str,
                  faults: tuple[str, ...], label: Callable[[Case], str],
                  lacking: Callable[[Environment], str] = warps_of_32) -> Target:
-    """A target that draws chains from `chains(elements=...)`. faults: names of `tridiff.kernels.gluon.faults.FAULTS`;
-    label, lacking: as in `Target`."""
+    """A target that draws chains from `chains(elements=..., only=...)`. faults: names of
+    `tridiff.kernels.gluon.faults.FAULTS`; label, lacking: as in `Target`."""
 
     def drawn(limits: Limits) -> st.SearchStrategy[Case]:
-        return cases.chain_cases(target=name, chains=chains(elements=limits.elements))
+        return cases.chain_cases(target=name, chains=chains(elements=limits.elements, only=limits.only))
 
     paths: dict[str, Path] = {fault: f"tridiff.kernels.gluon.faults:FAULTS[{fault}]" for fault in faults}
     target = target_of(chain_kind(label), name=name, family="gluon", summary=summary, contract=contract, cases=drawn,
                        subjects={"own": "tridiff.kernels.gluon.emit:emit"})
     return replace(
         target, backends=("cuda", "compile", "evaluated"), faults=Faults(planted=paths),
-        run=replace(target.run, lacking=lacking),
+        draw=replace(target.draw, features=features), run=replace(target.run, lacking=lacking),
         judge=replace(target.judge, canonical=_canonical, unordered=_unordered, output_class=_alike,
                       label_is_form=True))

@@ -40,7 +40,8 @@ class Arithmetic:
         first = self.operands.value()
         if not choices(first.dtype):
             first = self.cast_to(first, "fp32" if first.dtype in FP8 else "i32")
-        one = self.chance.weighted(table(first.dtype, self.groups, compiled=self.draft.swarm.assembly))
+        swarm = self.draft.swarm
+        one = self.chance.weighted(table(first.dtype, self.groups, compiled=swarm.assembly, asked=swarm.operations))
         often = 16 if one.op in _ASKS_FOR_BITS else 4 if one.op in _ASKS_FOR_STEPS else 1 + (one.op in _HAS_POLES)
         accept = self.draft.sharp(lambda entry: True, one_in=often)
         if not accept(first):

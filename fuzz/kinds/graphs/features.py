@@ -15,7 +15,7 @@ _OF_GROUPS: dict[Group, str] = {"comparison": "compare", "select": "where", "shi
 
 
 def features(case: Case) -> tuple[str, ...]:
-    """Productions and groups of operations that a program like the case's is made of, and its element types."""
+    """Productions, operations and their groups that a program like the case's is made of, and its element types."""
     graph = graph_of(case)
     found = {one.dtype for one in graph.buffers}
     for node in graph.nodes:
@@ -27,7 +27,7 @@ def _named(node: Node) -> tuple[str, ...]:
     if isinstance(node, Pointwise):
         group = OPS[node.op].group if node.op in OPS else None
         pair = ("frexp",) if node.op in ("frexp", "ldexp") else ()
-        return (*pair, *((group,) if group else ()), *((_OF_GROUPS[group],) if group in _OF_GROUPS else ()))
+        return (*pair, node.op, *((group,) if group else ()), *((_OF_GROUPS[group],) if group in _OF_GROUPS else ()))
     if isinstance(node, Cast):
         return ("bitcast", node.dtype) if node.bitcast else ("cast", node.dtype)
     if isinstance(node, Load):

@@ -24,6 +24,8 @@ _BY_NUMPY = ("log_tl", "log2_tl", "sin_tl", "cos_tl")
 _BY_SCIPY = ("j0", "j1", "y0", "y1", "i0", "i1", "erfcx")
 """What the interpreter computes of fp64 with scipy, which loses the digits that `oracles.by_numpy.special` keeps."""
 
+_ASKED = 60
+
 
 @dataclass(frozen=True, slots=True)
 class Choice:
@@ -52,8 +54,10 @@ def choices(dtype: str) -> tuple[Choice, ...]:
 
 
 @lru_cache(maxsize=64)  # the groups of a program are drawn: there are as many as programs
-def table(dtype: str, groups: tuple[tuple[str, int], ...], *, compiled: bool) -> tuple[tuple[int, Choice], ...]:
-    """(weight, choice), the simple and frequent ones first. compiled: not for the interpreter."""
+def table(dtype: str, groups: tuple[tuple[str, int], ...], *, compiled: bool,
+          asked: frozenset[str] = frozenset()) -> tuple[tuple[int, Choice], ...]:
+    """(weight, choice), the simple and frequent ones first. compiled: not for the interpreter. asked: operations that
+    weigh more than all others together."""
     weights = dict(groups)
     found = []
     for one in choices(dtype):
@@ -64,7 +68,8 @@ def table(dtype: str, groups: tuple[tuple[str, int], ...], *, compiled: bool) ->
         if one.group in ELEMENTARY:
             weight = 3 + 2 * weights.get(one.group, 0)
         # Halves come up less often than other types: there other lowerings weigh as much as the usual ones.
-        found.append((max(weight // (3 if one.variant and dtype not in HALVES else 1), 1), one))
+        weight = max(weight // (3 if one.variant and dtype not in HALVES else 1), 1)
+        found.append((weight * (_ASKED if one.op in asked else 1), one))
     return tuple(found)
 
 

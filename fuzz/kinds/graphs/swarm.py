@@ -11,6 +11,7 @@ from typing import Literal
 
 from tridiff.fuzz.kinds.graphs.choices import Choices
 from tridiff.kernels.pointwise.record import Group
+from tridiff.kernels.pointwise.table import OPS
 from tridiff.oracles.dtypes import NAMES
 
 Family = Literal["pointwise", "indexing", "reduction", "scan", "sort", "random", "memory", "mixed"]
@@ -52,6 +53,8 @@ class Swarm:
     productions: tuple[tuple[int, str], ...]
     forms: tuple[tuple[int, str], ...]
     groups: dict[Group, int]
+    operations: frozenset[str]
+    """Operations that weigh more than others."""
     dtypes: tuple[str, ...]
     upcast: bool
     first: str
@@ -68,7 +71,7 @@ class Swarm:
 
 def swarm(chance: Choices, family: Family, *, assembly: bool, only: Collection[str] = ()) -> Swarm:
     """The features of one program. only: productions, groups and element types (`features`) of which alone it is made,
-    of each of the three as far as any is among them."""
+    of each of the three as far as any is among them, and operations that come up more often."""
     left_out = set(_FAMILY_ONLY[family]) | (set() if assembly else {"assembly"})
     rare = [name for name in PRODUCTIONS if name not in ("load", "pointwise") and name not in left_out]
     chosen = set(chance.subset(rare[:9])) | set(chance.subset(rare[9:])) | set(_STRESSED[family])
@@ -99,5 +102,6 @@ def swarm(chance: Choices, family: Family, *, assembly: bool, only: Collection[s
         forms=tuple((3 if form == "dense" else 1, form) for form in INDEX_FORMS if form == "dense" or form in forms),
         groups={group: 4 if (group in asked_groups if asked_groups else groups >> place & 1) else 0
                 for place, group in enumerate(GROUPS)},
-        dtypes=dtypes, upcast=not chance.one_in(4), wild=chance.weighted(((6, 0), (3, 1), (1, 2))),
+        operations=frozenset(set(OPS) & set(only)), dtypes=dtypes,
+        upcast=not chance.one_in(4), wild=chance.weighted(((6, 0), (3, 1), (1, 2))),
         assembly=assembly)

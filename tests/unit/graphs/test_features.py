@@ -38,3 +38,14 @@ def test_what_is_drawn_of_features_has_no_others_and_meets_the_form_more_often()
 
 def test_names_that_are_no_features_change_nothing() -> None:
     assert drawn(20, only=frozenset({"tl.topk"})) == drawn(20, only=frozenset())
+
+
+def test_operations_among_the_features_come_up_more_often_and_others_do_not_stay_away() -> None:
+    def counted(only: frozenset[str]) -> tuple[int, int]:
+        nodes = [node for case in drawn(100, only=only) for node in graph_of(case).nodes]
+        found = [node.op for node in nodes if isinstance(node, Pointwise)]
+        return found.count("neg"), len(set(found))
+
+    groups = frozenset({"exact arithmetic", "i32"})
+    (few, _), (many, others) = counted(groups), counted(groups | {"neg"})
+    assert many > 3 * max(few, 10) and others > 20
