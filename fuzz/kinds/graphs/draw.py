@@ -21,7 +21,7 @@ from tridiff.fuzz.kinds.graphs.dead_code import without_dead_nodes
 from tridiff.fuzz.kinds.graphs.draft import Draft, Entry
 from tridiff.fuzz.kinds.graphs.productions import Productions
 from tridiff.fuzz.kinds.graphs.schedules import MAX_VARIANTS, schedule
-from tridiff.fuzz.kinds.graphs.swarm import Family, Swarm, swarm
+from tridiff.fuzz.kinds.graphs.swarm import Family, Swarm, nodes_in, swarm
 from tridiff.fuzz.kinds.graphs.validity import COOPERATIVE_PROGRAMS, cooperative, programs_of
 from tridiff.fuzz.kinds.graphs.workspaces import workspaces
 from tridiff.fuzz.records import Case, LaunchOptions, Layout
@@ -41,6 +41,13 @@ MAX_BUFFERS = 24
 """As many as a graph may have."""
 _WIDE = 100
 """One pointwise program in so many has more rows than a launch may have programs along y, with one element each."""
+
+
+def _sizes(asked: tuple[int, ...]) -> tuple[int, ...]:
+    """Nodes to aim for: as many as one of those asked for to three times as many, any if none is: fewer seldom have
+    what is looked for, more only cost."""
+    found = tuple(size for size in _SIZES if any(number <= size <= 3 * number for number in asked))
+    return found or _SIZES
 
 
 def _length(chance: Choices, most: int) -> int:
@@ -189,7 +196,7 @@ def _finish(draft: Draft, *, cap: int) -> None:
 
 
 def _draw_graph(chance: Choices, family: Family, limits: Limits, *, assembly: bool) -> tuple[Graph, Draft]:
-    nodes = chance.of(_SIZES)
+    nodes = chance.of(_sizes(nodes_in(limits.only)))
     features = swarm(chance, family, assembly=assembly, only=limits.only)
     cap = min(limits.elements, 1 << 14)
     outer: tuple[int, ...]
@@ -216,11 +223,12 @@ def _layouts(chance: Choices, graph: Graph) -> dict[str, Layout]:
     return {chance.of(graph.buffers).name: Layout(offset=chance.of((1, 3, 4, 7, 16)))}
 
 
-def _schedules(chance: Choices, graph: Graph, *, upcast: bool, backend_compiles: bool, threads: int) -> Graph:
+def _schedules(chance: Choices, graph: Graph, *, upcast: bool, backend_compiles: bool, threads: int,
+               one: bool = False) -> Graph:
     """The graph with a main schedule; one program in five has a second, one in twenty a third. Each is a kernel to
-    compile, which is nearly all that a case costs: another program shows more than another schedule."""
+    compile, which is nearly all that a case costs: another program shows more than another schedule. one: no second."""
     most = 4096 if backend_compiles else 24
-    count = 1 + (chance.weighted(((15, 0), (4, 1), (1, MAX_VARIANTS))) if backend_compiles else
+    count = 1 if one else 1 + (chance.weighted(((15, 0), (4, 1), (1, MAX_VARIANTS))) if backend_compiles else
                  chance.weighted(((3, 0), (3, 1), (2, MAX_VARIANTS))))
     found = [schedule(chance, graph, programs=most, upcast=upcast, barrier=backend_compiles, threads=threads)]
     if found[0].reduction == "cooperative":
@@ -251,14 +259,16 @@ def programs(draw: st.DrawFn, family: Family, *, target: str, limits: Limits,
     graph = finish(graph, chance)
     main = LaunchOptions()
     variants: tuple[LaunchOptions, ...] = ()
+    alike = bool(nodes_in(limits.only))
     if limits.variants:
         main = draw(launch_options())
         # Half of these are empty: one program in ten is compiled under other options too.
-        variants = draw(option_variants()) if chance.one_in(5) else ()
+        variants = draw(option_variants()) if chance.one_in(5) and not alike else ()
         if chance.asserts and any(isinstance(node, Load) and node.checked for node in graph.nodes):
             main = replace(main, debug=bool(chance.below(2)))
     threads = 32 * min(one.num_warps for one in (main, *variants))
-    graph = _schedules(chance, graph, upcast=draft.swarm.upcast, backend_compiles=limits.variants, threads=threads)
+    graph = _schedules(chance, graph, upcast=draft.swarm.upcast, backend_compiles=limits.variants, threads=threads,
+                       one=alike)
     arrays, sizes = arrays_of(graph, draft.contents, _layouts(chance, graph), workspaces(graph))
     if cooperative(graph) and limits.variants:
         main = replace(main, launch_cooperative_grid=True)

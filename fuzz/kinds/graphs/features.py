@@ -1,7 +1,7 @@
 """The features of a program (`swarm`), by which others are drawn that resemble it."""
 
 from tridiff.fuzz.kinds.graphs.arrays import graph_of
-from tridiff.fuzz.kinds.graphs.swarm import PRODUCTIONS
+from tridiff.fuzz.kinds.graphs.swarm import NODES, PRODUCTIONS
 from tridiff.fuzz.records import Case
 from tridiff.kernels.codegen.domains import indirect
 from tridiff.kernels.codegen.graph import Cast, Load, Node, Pointwise
@@ -15,9 +15,10 @@ _OF_GROUPS: dict[Group, str] = {"comparison": "compare", "select": "where", "shi
 
 
 def features(case: Case) -> tuple[str, ...]:
-    """Productions, operations and their groups that a program like the case's is made of, and its element types."""
+    """Productions, operations and their groups that a program like the case's is made of, its element types, and how
+    many nodes it has ("6 nodes")."""
     graph = graph_of(case)
-    found = {one.dtype for one in graph.buffers}
+    found = {f"{len(graph.nodes)}{NODES}", *(one.dtype for one in graph.buffers)}
     for node in graph.nodes:
         found.update(_named(node))
     return tuple(sorted(found))

@@ -42,7 +42,8 @@ class SmallForms:
         return value
 
     def _next(self, value: Entry) -> Entry:
-        made: list[tuple[int, Callable[[Entry], Entry]]] = [(4, self._operation), (1, self._cast)]
+        often = 16 if self.draft.swarm.operations else 4
+        made: list[tuple[int, Callable[[Entry], Entry]]] = [(often, self._operation), (1, self._cast)]
         if value.dtype == "i1":
             made.append((4, self._numbers))
         elif not (value.inexact and dtype_info(value.dtype).is_float):
@@ -52,7 +53,9 @@ class SmallForms:
         return self.chance.weighted(made)(value)
 
     def _operation(self, value: Entry) -> Entry:
-        one = self.chance.of(_cheap(value.dtype))
+        every = _cheap(value.dtype)
+        asked = [one for one in every if one.op in self.draft.swarm.operations]
+        one = self.chance.of(asked if asked and self.chance.below(4) else every)
         args = [value, *(self._beside(value) for _ in range(one.arity - 1))]
         if self.chance.one_in(3):
             args.reverse()
@@ -66,7 +69,8 @@ class SmallForms:
         return value if which == 2 else self.operands.new_constant(value.dtype)
 
     def _compare(self, value: Entry) -> Entry:
-        return self.draft.operation(self.chance.of(COMPARISONS), value, self._beside(value))
+        asked = [name for name in COMPARISONS if name in self.draft.swarm.operations]
+        return self.draft.operation(self.chance.of(asked or COMPARISONS), value, self._beside(value))
 
     def _choice(self, value: Entry) -> Entry:
         """By a comparison of the value, which is one of what is chosen from more often than not."""

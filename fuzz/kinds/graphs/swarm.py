@@ -45,6 +45,14 @@ _DTYPE_SETS: tuple[tuple[str, ...], ...] = (
     ("u16", "u8", "i64"))
 
 
+NODES = " nodes"
+
+
+def nodes_in(only: Collection[str]) -> tuple[int, ...]:
+    """Numbers of nodes among features."""
+    return tuple(sorted(int(one.removesuffix(NODES)) for one in only if one.endswith(NODES)))
+
+
 @dataclass(frozen=True, kw_only=True)
 class Swarm:
     """Weights of one program. dtypes: those of its arrays, most used first."""
@@ -78,10 +86,11 @@ def swarm(chance: Choices, family: Family, *, assembly: bool, only: Collection[s
     if family == "mixed":
         # Three quarters of the features instead of half.
         chosen |= set(chance.subset(rare[:9])) | set(chance.subset(rare[9:]))
+    operations = frozenset(OPS).intersection(only)
     if asked := set(rare) & set(only):
-        chosen = asked | set(_STRESSED[family]) | set(chance.subset(("chain",)))
+        chosen = asked | ({"chain"} if operations else set(chance.subset(("chain",))))
     stressed = {chance.of(sorted(chosen))} if chosen else set()
-    stressed |= set(_STRESSED[family])
+    stressed |= set(_STRESSED[family]) - (set() if not asked else set(rare) - asked)
     weights = []
     for name in PRODUCTIONS:
         weight = _USUAL[name] if name in chosen or name in ("load", "pointwise") else 0
@@ -96,12 +105,12 @@ def swarm(chance: Choices, family: Family, *, assembly: bool, only: Collection[s
         # Which of them is used most changes.
         place = chance.below(len(asked_types))
         dtypes = (*asked_types[place:], *asked_types[:place])
-    first = _STRESSED[family][0] if _STRESSED[family] else min(stressed, default="load")
+    first = next((name for name in _STRESSED[family] if name in stressed), min(stressed, default="load"))
     return Swarm(
         family=family, first=first, productions=tuple(weights),
         forms=tuple((3 if form == "dense" else 1, form) for form in INDEX_FORMS if form == "dense" or form in forms),
         groups={group: 4 if (group in asked_groups if asked_groups else groups >> place & 1) else 0
                 for place, group in enumerate(GROUPS)},
-        operations=frozenset(set(OPS) & set(only)), dtypes=dtypes,
+        operations=operations, dtypes=dtypes,
         upcast=not chance.one_in(4), wild=chance.weighted(((6, 0), (3, 1), (1, 2))),
         assembly=assembly)
