@@ -161,6 +161,8 @@ class CampaignOptions(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_
     builds: tuple[str, str] | None = None
     """As in `ShardSpec`."""
     alike: Alike = Alike()
+    issues: tuple[str, ...] = ()
+    """Known issues (`fuzz.known`) whose patterns a gate draws, and nothing else; any case where empty."""
 
 
 class Plan(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):

@@ -2,6 +2,8 @@
 
 import sys
 import time as clock
+from collections.abc import Sequence
+from difflib import get_close_matches
 from pathlib import Path
 from typing import Annotated
 
@@ -21,6 +23,7 @@ from tridiff.fuzz.corpus.installed import DEFAULT, corpus_to_read
 from tridiff.fuzz.corpus.store import Corpus, readable
 from tridiff.fuzz.errors import TridiffError
 from tridiff.fuzz.gate.bisect import RELEASES, bisect
+from tridiff.fuzz.gate.issues import drawable
 from tridiff.fuzz.gate.markdown import markdown
 from tridiff.fuzz.gate.policy import Policy, read
 from tridiff.fuzz.gate.record import GateSummary
@@ -34,6 +37,8 @@ EXAMPLES = """**Examples**
 `tridiff gate --baseline 3.6.0 --candidate 3.9.0` : fifteen minutes, and whether the upgrade is safe
 
 `tridiff gate --baseline installed --candidate ~/triton/python --time 5m` : a source build against what is installed
+
+`tridiff gate --baseline 3.6.0 --candidate ~/triton/python --issue topk-of-one --time 1m` : is a known defect repaired?
 
 `tridiff gate --resume` : go on with the gate that was interrupted last
 
@@ -51,6 +56,8 @@ def gate(
     subject: Annotated[list[str] | None, typer.Option(help="own, inductor; repeatable.")] = None,
     backend: Annotated[list[str] | None, typer.Option(help="cuda, interpreter, compile[:ARCH], evaluated[:ARCH]; "
                                                     "repeatable.")] = None,
+    issue: Annotated[list[str] | None, typer.Option(help="Draw the pattern of this known issue and nothing else: is "
+                                                    "it repaired? Repeatable.")] = None,
     gpus: Annotated[str, typer.Option(help="GPU numbers, such as 0,1; default all.")] = "",
     workers: Annotated[int | None, typer.Option(help="Pairs of processes; default one per core.")] = None,
     seed: Annotated[int | None, typer.Option(help="Seed; default random, always recorded.")] = None,
@@ -99,8 +106,8 @@ def gate(
             seconds=seconds(time), targets=tuple(target or ()), subjects=tuple(subject or ()), backends=backends,
             devices=devices, workers=chosen_workers(workers, backends, devices), seed=reading.chosen_seed(seed),
             max_cases=reading.count(max_cases, option="--max-cases"), hang_limit=reading.hang_limit(hang_limit),
-            memory=reading.memory(memory), shrink=True, corpus=str(corpus), by_yield=max_cases is None,
-            alike=shared)
+            memory=reading.memory(memory), shrink=True, corpus=str(corpus),
+            by_yield=max_cases is None and not issue, alike=shared, issues=_issues(issue or (), max_cases))
         identity = name or f"gate-{clock.strftime('%Y%m%d-%H%M%S', clock.gmtime())}"
         if (state / identity).exists():
             raise TridiffError(f"gate {identity} exists", fix="resume it or choose another --id")
@@ -149,6 +156,18 @@ def write(summary: GateSummary, folder: Path) -> None:
 def _build(text: str, torch: str) -> Build:
     made = resolve(text)
     return made.beside(resolve(torch, package="torch")) if torch else made
+
+
+def _issues(names: Sequence[str], max_cases: int | None) -> tuple[str, ...]:
+    known = drawable()
+    for name in names:
+        if name not in known:
+            near = get_close_matches(name, known, n=1, cutoff=0.0)
+            raise TridiffError(f"no known issue that a gate can draw is called {name}", fix=f"such as {near[0]}; the "
+                               "names are in corpus/BUGS.md")
+    if names and max_cases is not None:
+        raise TridiffError("a gate for known issues ends with its time", fix="give --time instead of --max-cases")
+    return tuple(dict.fromkeys(names))
 
 
 def _check(record: Path) -> None:

@@ -32,12 +32,22 @@ def of_issues(options: CampaignOptions, like: Mapping[Combination, ShardSpec]) -
     backend in particular, on the gate's first. It draws of what those entries are made of, lest the pattern be seldom
     among the cases. like: by combination a shard whose settings these share."""
     found = {(issue.name, name): issue
-             for issue in all_issues() if issue.truth in ("defect", "contract") and issue.stage != "inductor"
+             for issue in all_issues() if _drawn_anew(issue) and (not options.issues or issue.name in options.issues)
              for name in _where(issue, options.backends) if name in like}
-    each = min(LONGEST, OF_ISSUES * options.seconds * options.workers / max(len(found), 1))
+    longest, part = (options.seconds, 1.0) if options.issues else (LONGEST, OF_ISSUES)
+    each = min(longest, part * options.seconds * options.workers / max(len(found), 1))
     if each >= SHORTEST:
         for (_, name), issue in sorted(found.items(), key=lambda one: one[0]):
             yield replace(like[name], issue=issue.name, only=_made_of(issue, name[0]), seconds=each)
+
+
+def drawable() -> tuple[str, ...]:
+    """Names of the known issues that a gate can draw anew."""
+    return tuple(sorted({issue.name for issue in all_issues() if _drawn_anew(issue)}))
+
+
+def _drawn_anew(issue: KnownIssue) -> bool:
+    return issue.truth in ("defect", "contract") and issue.stage != "inductor"
 
 
 def _made_of(issue: KnownIssue, target: str) -> tuple[str, ...]:

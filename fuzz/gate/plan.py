@@ -41,8 +41,8 @@ def gate_shards(options: CampaignOptions, entries: Iterable[CorpusEntry]) -> tup
     campaign does. Cases that are to be run once each come before the combinations where only files of the front end
     differ, and behind them else. Where few functions differ, what reaches them is looked for in all of these first
     (`ShardSpec.scout`), and what does not comes last. A gate with a number of cases has neither these nor neighbours,
-    and gives the corpus half of the number at most."""
-    entries = tuple(entries)
+    and gives the corpus half of the number at most. One for known issues has their entries and their patterns."""
+    entries = tuple(one for one in entries if not options.issues or one.cause in options.issues)
     room = None if options.max_cases is None else int(OF_CASES * options.max_cases)
     # The first shard of each combination gives what all of them share.
     drawn = plan_shards(options, known=())
@@ -52,6 +52,8 @@ def gate_shards(options: CampaignOptions, entries: Iterable[CorpusEntry]) -> tup
     listed = [*_listed(cheap, like, room)]
     room = room if room is None else room - sum(len(spec.first) for spec in listed)
     listed += _listed(costly, like, room, each=SECONDS_COSTLY)
+    if options.issues:
+        return _numbered((*listed, *of_issues(options, like)))
     if options.max_cases is not None:
         taken = sum(len(spec.first) for spec in listed)
         drawn = plan_shards(replace(options, max_cases=max(options.max_cases - taken, 1)), known=())

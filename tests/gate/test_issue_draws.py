@@ -6,9 +6,13 @@ from types import SimpleNamespace
 
 import msgspec
 import pytest
+from typer.testing import CliRunner
 
+from tests.gate.test_plan import entry as found_entry
 from tests.gate.test_plan import options
+from tests.known.test_issues import entry as known_entry
 from tests.support.campaigns import shard_spec
+from tests.support.cases import addition
 from tests.support.pairs import CASE, outcome
 from tests.unit.report.records import gate
 from tridiff.fuzz.campaign import shard
@@ -17,7 +21,9 @@ from tridiff.fuzz.campaign.hunt import PATTERNED, UNSEEN
 from tridiff.fuzz.campaign.plan import plan_shards
 from tridiff.fuzz.campaign.record import Plan
 from tridiff.fuzz.campaign.yields import combination
+from tridiff.fuzz.cli.app import program
 from tridiff.fuzz.cli.render_gate import render_gate
+from tridiff.fuzz.errors import TridiffError
 from tridiff.fuzz.gate.issues import of_issues
 from tridiff.fuzz.gate.markdown import markdown
 from tridiff.fuzz.gate.plan import gate_shards
@@ -44,6 +50,23 @@ def test_a_gate_draws_for_each_defect_of_triton_where_its_entries_are_behind_the
     assert any(one.stage == "inductor" and "helpers.frexp" in entry for one in all_issues() for entry in one.entries)
     deal = Deal(Plan(id="one", options=asked, shards=shards), tmp_path, shards)
     assert not any(spec.issue for spec in shards[:deal.pressing()])
+
+
+def test_a_gate_for_known_issues_has_their_entries_and_their_patterns_and_all_of_the_time() -> None:
+    asked = options(targets=(), subjects=(), seconds=600.0, issues=(NEGATION,), by_yield=False)
+    of_it = known_entry("triton.negate/zero-sign-c65330b634")
+    shards = gate_shards(asked, (found_entry(addition(rows=2), "interpreter"), of_it))
+    assert {case.digest for spec in shards for case in spec.first} == {of_it.case.digest}
+    drawn = [spec for spec in shards if not spec.first]
+    assert {spec.issue for spec in drawn} == {NEGATION} and "triton.negate" in {spec.target for spec in drawn}
+    assert sum(spec.seconds for spec in drawn) == pytest.approx(min(600.0 * asked.workers, 600.0 * len(drawn)))
+
+
+def test_a_gate_for_an_issue_that_nobody_knows_names_one() -> None:
+    found = CliRunner().invoke(program("gate"), ["gate", "--baseline", "installed", "--candidate", "installed",
+                                                 "--issue", "negation-by-substraction"])
+    assert isinstance(found.exception, TridiffError)
+    assert "such as negation-by-subtraction" in found.exception.fix
 
 
 def test_a_gate_without_time_for_two_seconds_each_draws_for_none() -> None:
