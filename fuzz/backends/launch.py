@@ -67,6 +67,16 @@ class LaunchReport:
     comparison of builds."""
 
 
+def unlike(reports: list[LaunchReport], options: LaunchOptions) -> str:
+    """A line when the compiler did not use the options that were asked for, "" if it did."""
+    for report in reports:
+        for name, value in (report.readback or {}).items():
+            asked = getattr(options, name)
+            if asked is not UNSET and value != asked:
+                return f"asked for {name}={asked}, the compiled kernel has {name}={value}"
+    return ""
+
+
 _LAUNCHING = ("num_warps", "num_ctas", "shared", "global_scratch_size", "global_scratch_align",
               "launch_cooperative_grid", "launch_pdl")
 

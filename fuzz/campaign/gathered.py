@@ -3,6 +3,7 @@
 from collections.abc import Collection, Iterator, Mapping
 from pathlib import Path
 
+from tridiff.fuzz.campaign import joined
 from tridiff.fuzz.campaign.deal import dealt
 from tridiff.fuzz.campaign.known import known_findings, replayed
 from tridiff.fuzz.campaign.program_rate import generated, program_rate
@@ -45,6 +46,7 @@ class Gathered:
             name = f"{target} on {backend}"
             if (target, subject, backend) not in by_line and name not in lacking:
                 left_out.setdefault(NO_TIME, set()).add(name)
+        together, doubtful = joined.told(self._state)
         return Summary(
             id=self._plan.id, options=self._plan.options, environments=tuple(totals.environments),
             counts=counts,
@@ -54,7 +56,7 @@ class Gathered:
             known_findings=tuple(sorted(totals.known)), issues=totals.issues, not_checked_reasons=totals.reasons,
             left_out={reason: tuple(sorted(names)) for reason, names in sorted(left_out.items())},
             errors=self._said(lost=True), repaired=self._said(lost=False),
-            unconfirmed=unconfirmed, stopped_failing=self._stopped_failing(),
+            unconfirmed=unconfirmed | doubtful, joined=together, stopped_failing=self._stopped_failing(),
             seconds=round(seconds, 2), interrupted=interrupted,
             programs=None if self._running else self._program_rate(by_line, seconds))
 

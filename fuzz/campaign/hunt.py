@@ -17,6 +17,7 @@ from tridiff.fuzz.backends import kind
 from tridiff.fuzz.campaign.budget import Budget
 from tridiff.fuzz.campaign.findings import Sighting, Unfinished, built, id_of, keep, settle, withdraw, write
 from tridiff.fuzz.campaign.glimpses import Glimpses
+from tridiff.fuzz.campaign.joined import Joined
 from tridiff.fuzz.campaign.known import KnownFindings
 from tridiff.fuzz.campaign.lacking import left
 from tridiff.fuzz.campaign.neighbours import neighbours, other_choices
@@ -91,12 +92,13 @@ class Hunt:
         """Of these the pattern is to be in whatever is drawn; in anything where there are none."""
         self._given_up = 0
         """Draws of this round that came to no case."""
-        self._aimed = 0
-        """Cases that the cells lacked at which this round aims."""
+        self._aimed = self._looks = 0
+        """Cases that the cells lacked at which this round aims, and how often it was due to look if they still do."""
         self._beside: collections.deque[Case] = collections.deque()
         """Cases beside those that reached a changed function, to judge next."""
         self._met: set[str] = set()
         """Digests of cases that are or were among them."""
+        self._joined = Joined(spec, state, target=target, recorder=recorder, until=budget.until)
         self._glimpses = Glimpses(by_form=spec.builds is not None)
         self._time_up = False
         """Whether the time ended while a case ran."""
@@ -105,16 +107,11 @@ class Hunt:
 
     # -- drawing --------------------------------------------------------------------------------
 
-    def run(self, interrupted: Case | None, *, first: tuple[Case, ...] = ()) -> None:
-        """Draw until the budget is used up. interrupted: a case to judge first, which ran when the shard was killed.
-        first: cases to judge after that.
+    def run(self, first: tuple[Case, ...] = ()) -> None:
+        """Draw until the budget is used up. first: cases to judge before.
 
         Raises TridiffError for a strategy that draws nothing or not the same twice, and when nothing can be run or
         written any more."""
-        if interrupted is not None and not self._exhausted():
-            with contextlib.suppress(TimeUp):
-                self._judge(interrupted)
-            self._recorder.round += 1
         for case in first:
             if self._exhausted():
                 break
@@ -122,6 +119,8 @@ class Hunt:
                 self._judge(case)
             self._recorder.round += 1
         while not self._time_up and not self._exhausted():
+            if self._joined.judge_alone(self._judge):
+                continue
             if self._beside:
                 with contextlib.suppress(TimeUp):
                     self._judge(self._beside.popleft())
@@ -133,9 +132,12 @@ class Hunt:
             self._follow_glimpses()
             if self._drawn() == before and not (self._wanted or self._time_up or self._exhausted()):
                 raise TridiffError(f"{self._spec.target} draws no cases", fix="check its strategy")
+        most = self._spec.most_findings
+        self._joined.finish(self._judge, go_on=lambda: not (self._budget.stopped or self._time_up) and (
+            most is None or len(self.findings) < most))  # whoever resumes what somebody ended goes on with the rest
 
     def _drawn(self) -> int:
-        return self._recorder.executed + self._untouched + len(self._recorder.unreached)
+        return self._recorder.executed + self._untouched + len(self._recorder.unreached) + len(self._joined)
 
     def _exhausted(self) -> bool:
         enough = self._spec.enough is not None and self._recorder.reaching >= self._spec.enough
@@ -155,7 +157,7 @@ class Hunt:
         except NoWorker:
             raise TimeUp from None
 
-    def _judge(self, case: Case) -> None:
+    def _judge(self, case: Case) -> Outcome | None:
         """Run a case that Hypothesis did not draw just now."""
         outcome = self._execute(case, "fuzz")
         signature = outcome.signature if outcome is not None else None
@@ -164,6 +166,7 @@ class Hunt:
             self.conclude(signature, case, outcome)
         elif outcome is not None:
             self._look_beside(case)
+        return outcome
 
     def _follow_glimpses(self) -> None:
         """Judge what was met on the way to a smallest case as if it had been drawn, also where the time for drawing is
@@ -289,10 +292,11 @@ class Hunt:
     def _hypothesis(self) -> Callable[[], None]:
         self._avoided = self._failing
         aims = self._lacking()
-        self._aimed = sum(aims.values())
+        self._aimed, self._looks = sum(aims.values()), self._recorder.executed // AIMED_EACH
         limits = Limits(elements=self._spec.elements, rows=self._spec.rows,
                         variants=kind(self._spec.backend) != "interpreter", avoid=self._avoided,
                         only=frozenset(self._spec.only), aims=tuple(sorted(aims.items())),
+                        modes=self._joined.modes(),
                         releases=tuple(one.triton for one in self._recorder.pool.environments()))
 
         def attempt(case: Case) -> None:
@@ -326,8 +330,9 @@ class Hunt:
 
     def _aimed_enough(self) -> bool:
         """Whether the cells at which this round aims lack a quarter less than they did; asked now and then."""
-        return bool(self._aimed) and self._recorder.executed % AIMED_EACH == 0 and (
-            4 * sum(self._lacking().values()) <= 3 * self._aimed)
+        looks = self._recorder.executed // AIMED_EACH
+        due, self._looks = looks != self._looks, looks
+        return bool(self._aimed) and due and 4 * sum(self._lacking().values()) <= 3 * self._aimed
 
     def _attempt(self, case: Case) -> bool:
         """Whether the case shows the finding being shrunk; before there is one, whether it is the first to show one."""
@@ -359,6 +364,10 @@ class Hunt:
             return False
         if self._wanted and not any(
                 one.concerns(case, without_fault(self._spec.subject)) for one in self._wanted):
+            return False
+        if self._joined.takes(case):
+            if self._joined.add(case) or self._aimed_enough():
+                raise RoundOver
             return False
         outcome = self._execute(case, "fuzz")
         if outcome is None or not self._is_new(case, outcome):

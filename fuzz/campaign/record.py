@@ -222,6 +222,8 @@ class Summary(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=T
     """What went wrong with shards that were run again, and then came to their end."""
     unconfirmed: dict[str, tuple[str, ...]] = {}
     """Ids of findings that do not count, by why they do not."""
+    joined: tuple[str, ...] = ()
+    """Joint launches that failed each time, of cases that pass alone: names of their files beside the record."""
     seconds: float = 0.0
     programs: ProgramRate | None = None
     """Of generated programs, where there were any."""
@@ -230,11 +232,11 @@ class Summary(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=T
 
     @property
     def exit_status(self) -> int:
-        """0 nothing new, 1 new findings, 2 nothing could be checked, of all or for a chip that was asked for, or
-        something that was to be checked was lost."""
+        """0 nothing new, 1 new findings or joint launches that fail, 2 nothing could be checked, of all or for a chip
+        that was asked for, or something that was to be checked was lost."""
         if self.counts.checked <= 0 or self.errors or self.in_vain:
             return 2
-        return 1 if self.new_findings else 0
+        return 1 if self.new_findings or self.joined else 0
 
     @property
     def in_vain(self) -> tuple[str, ...]:

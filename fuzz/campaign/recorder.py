@@ -9,7 +9,7 @@ from tridiff.fuzz.campaign.store import ShardStore
 from tridiff.fuzz.errors import TridiffError
 from tridiff.fuzz.pair.pool import PairPool, Unreached
 from tridiff.fuzz.reasons import reason_class
-from tridiff.fuzz.records import Case, Outcome, Verdict
+from tridiff.fuzz.records import Case, JointOutcome, Outcome, Verdict
 from tridiff.fuzz.target import Target
 from tridiff.fuzz.workers.pool import NoWorker, Pool, TimeUp
 
@@ -82,6 +82,39 @@ class Recorder:
                                cells=self._missed(case, error.problem) if phase == "fuzz" else ())
             self.executed += phase == "fuzz"
             return None
+        self._end(case, outcome, phase, compiling=self.pool.compile_seconds - compiled)
+        self.reaching += phase == "fuzz" and self.reaches()
+        self.failed += phase == "fuzz" and self._failed(outcome)
+        return outcome
+
+    def execute_joined(self, cases: tuple[Case, ...], *, until: float | None = None) -> JointOutcome:
+        """Run cases that are held in a joint launch, and record the outcomes that count; the others stay held."""
+        compiled = self.pool.compile_seconds
+        found = self.launch_joined(cases, until=until)
+        each = (self.pool.compile_seconds - compiled) / len(cases)
+        passed = {id(one) for one in found.passed()}
+        for case, outcome in zip(cases, found.outcomes, strict=False):
+            if id(outcome) in passed:
+                self.store.begin(case, round_number=self.round)
+                self._end(case, outcome, "fuzz", compiling=each)
+                if self._observe is not None:
+                    self._observe(case, "fuzz", outcome)
+        progressed()
+        return found
+
+    def launch_joined(self, cases: tuple[Case, ...], *, until: float | None = None) -> JointOutcome:
+        """Run cases in a joint launch and record nothing. Raises what `execute` does; a worker that refuses the launch
+        has found nothing out."""
+        assert not isinstance(self.pool, PairPool)
+        try:
+            return self.pool.execute_joined(cases, self._spec.subject, backend=self._spec.backend, until=until)
+        except NoWorker:
+            raise
+        except TridiffError as error:
+            return JointOutcome(verdict=Verdict.NOT_CHECKED, reason=error.problem)
+
+    def _end(self, case: Case, outcome: Outcome, phase: str, *, compiling: float) -> None:
+        """Record the outcome of the case in flight, and what it reached."""
         reached: set[str] = set()
         if phase == "fuzz" and outcome.verdict in (Verdict.AGREE, Verdict.DISAGREE):
             reached = {*self._target.coverage.cells(case), *outcome.cells}
@@ -92,12 +125,8 @@ class Recorder:
                 f"{outcome.verdict.value} {outcome.signature.kind if outcome.signature else ''}".strip()))
         if self._keep is not None:
             self._keep(case, phase, outcome, self.executed)
-        self.store.end(outcome, case, phase=phase, round_number=self.round, cells=sorted(reached),
-                       compiling=self.pool.compile_seconds - compiled)
+        self.store.end(outcome, case, phase=phase, round_number=self.round, cells=sorted(reached), compiling=compiling)
         self.executed += phase == "fuzz"
-        self.reaching += phase == "fuzz" and self.reaches()
-        self.failed += phase == "fuzz" and self._failed(outcome)
-        return outcome
 
     def _missed(self, case: Case, reason: str) -> set[str]:
         """What is counted of a case that is not judged, of each cell that it was to reach and that lacks cases."""

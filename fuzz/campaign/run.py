@@ -363,7 +363,7 @@ class _Run:
             return True
         store = ShardStore(path)
         try:
-            return store.counts().executed == 0 and store.inflight() is None
+            return store.counts().executed == 0 and not store.inflight()
         finally:
             store.close()
 

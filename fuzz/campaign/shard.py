@@ -130,14 +130,15 @@ class _Shard:
             result = self.result(left_out=lacking)
             self.store.finish(result)
             return result
-        self.hunt.run(self.store.inflight(), first=self._first())
+        # Those come first that had no outcome when the shard was killed.
+        self.hunt.run((*self.store.inflight(), *self._first()))
         result = self.result()
         if not self.budget.stopped:
             self.store.finish(result)
         return result
 
     def _first(self) -> tuple[Case, ...]:
-        """Cases that come before those that are drawn, unless an earlier run of the shard had them."""
+        """Listed cases that come before those that are drawn, unless an earlier run of the shard had them."""
         if self.spec.scout:
             ran = self.store.ran()
             return tuple(case for case in self.spec.first if case.digest not in ran)

@@ -2,7 +2,7 @@
 
 One file per shard, so that shards never wait for each other's locks. A row is in the file before the next
 case is drawn; killing the process at any moment loses at most the case that was running, whose description
-lies in `inflight`.
+lies in `inflight`, as do those of cases that wait for a joint launch or are in one.
 """
 
 import contextlib
@@ -78,14 +78,24 @@ class ShardStore:
         if not self.path.exists():
             # What is written to a file without a name is lost when it is closed, and nobody says so.
             raise TridiffError(f"{self.path} is gone", fix="leave a campaign's state alone while it runs")
-        self._write("insert or replace into inflight values (0, ?, ?, ?, ?)",
-                    (round_number, time.time(), phase, canonical_json(case).decode()))
+        description = canonical_json(case).decode()
+        with self._together():
+            self._write("delete from inflight where slot = 0", ())
+            if phase == "fuzz":
+                self._write("delete from inflight where slot = (select min(slot) from inflight where description = ?)",
+                            (description,))
+            self._write("insert into inflight values (0, ?, ?, ?, ?)", (round_number, time.time(), phase, description))
+
+    def hold(self, case: Case, *, round_number: int) -> None:
+        """Put a case on disk that waits for others."""
+        self._write("insert into inflight select coalesce(max(slot), 0) + 1, ?, ?, 'fuzz', ? from inflight",
+                    (round_number, time.time(), canonical_json(case).decode()))
 
     def withdraw(self, *, cells: Iterable[str] = ()) -> None:
         """The case in flight was given up: it has no outcome and needs none. cells: that it reached all the same."""
         with self._together():
             self._count(cells)
-            self._write("delete from inflight", ())
+            self._write("delete from inflight where slot = 0", ())
 
     def end(self, outcome: Outcome, case: Case, *, phase: str, round_number: int,
             cells: Iterable[str] = (), compiling: float = 0.0) -> None:
@@ -106,7 +116,7 @@ class ShardStore:
             if phase == "fuzz" and self._worth_keeping(outcome, signature):
                 self._write("insert into failing values (?, ?, ?)", (
                     self._number, canonical_json(outcome).decode(), canonical_json(case).decode()))
-            self._write("delete from inflight", ())
+            self._write("delete from inflight where slot = 0", ())
 
     def _count(self, cells: Iterable[str]) -> None:
         for cell in cells:
@@ -134,7 +144,7 @@ class ShardStore:
             self._write("insert into outcomes values (?, ?, ?, 'refused', '', ?, '', 0, 0, 0, 0, 0, 0)",
                         (self._number, round_number, phase, reason[:200]))
             self._count(cells)
-            self._write("delete from inflight", ())
+            self._write("delete from inflight where slot = 0", ())
 
     def gave_up(self, draws: int) -> None:
         """Count draws that came to no case."""
@@ -158,11 +168,12 @@ class ShardStore:
         return TridiffError(f"{self.path} cannot be written ({error})", fix="free disk space, then run `tridiff fuzz "
                             f"--resume --id {self.path.absolute().parent.name}`")
 
-    def inflight(self) -> Case | None:
-        """The generated case that was running when the process last ended, if any. One that was run to shrink or to
-        confirm a finding is left out: that begins again."""
-        row = self._db.execute("select description from inflight where phase = 'fuzz'").fetchone()
-        return msgspec.json.decode(row[0], type=Case) if row else None
+    def inflight(self) -> tuple[Case, ...]:
+        """The generated cases without an outcome when the process last ended: the one that was running, and those that
+        waited for a joint launch or were in it. One that was run to shrink or to confirm a finding is left out: that
+        begins again."""
+        rows = self._db.execute("select description from inflight where phase = 'fuzz' order by slot")
+        return tuple(msgspec.json.decode(row[0], type=Case) for row in rows)
 
     def next_round(self) -> int:
         """First round number that no outcome carries."""

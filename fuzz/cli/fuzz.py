@@ -11,7 +11,7 @@ import typer
 
 from tridiff.fuzz.blame.record import with_blame
 from tridiff.fuzz.builds import resolve
-from tridiff.fuzz.campaign import again, history
+from tridiff.fuzz.campaign import again, history, joined
 from tridiff.fuzz.campaign.drivers import preload
 from tridiff.fuzz.campaign.known import known_of
 from tridiff.fuzz.campaign.plan import plan_shards
@@ -228,6 +228,7 @@ def _write(campaign: Campaign, summary: Summary, ledger: Ledger, reports: Path) 
         folder.mkdir(parents=True, exist_ok=True)
         _write_summary(summary, folder)
         again.keep(folder, campaign.doubtful())
+        joined.keep(campaign.state, folder)
         if ledger.reached:
             write_ledger(folder, ledger)
         campaign.merge(folder / "outcomes.sqlite")
@@ -253,7 +254,7 @@ def _json(summary: Summary, record: Path) -> dict[str, object]:
         "left_out": {reason: list(names) for reason, names in summary.left_out.items()},
         "errors": list(summary.errors), "repaired": list(summary.repaired),
         "unconfirmed": {why: list(names) for why, names in summary.unconfirmed.items()},
-        "interrupted": summary.interrupted, "record": str(record),
+        "joined": list(summary.joined), "interrupted": summary.interrupted, "record": str(record),
         "programs": msgspec.to_builtins(summary.programs),
         "environments": [msgspec.to_builtins(one) for one in summary.environments],
     }

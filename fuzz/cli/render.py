@@ -7,6 +7,7 @@ from rich.table import Table
 from rich.text import Text
 
 from tridiff.fuzz.backends import kind
+from tridiff.fuzz.campaign.joined import FOLDER
 from tridiff.fuzz.campaign.record import Counts, Summary
 from tridiff.fuzz.cli.text import coloured, console
 from tridiff.fuzz.reasons import most_frequent_first
@@ -52,6 +53,9 @@ def render_summary(summary: Summary, findings: list[CorpusEntry], record: Path) 
         out.print(f"  run again: {line}", style="dim")
     for why, names in summary.unconfirmed.items():
         out.print(coloured("  ", ("not counted", "yellow"), f" {', '.join(names)}: {why}"))
+    for name in summary.joined:
+        out.print(coloured("  ", ("new", "red"), ": a joint launch fails, and its cases pass alone: "
+                           f"{FOLDER}/{name} in the record"))
     for name in summary.stopped_failing:
         out.print(coloured(("no longer fails here", "yellow"), f": {name} (see `tridiff replay {name}`)"))
     for entry in findings[:SHOWN]:

@@ -10,21 +10,23 @@ from collections.abc import Mapping
 import torch
 
 from tridiff.fuzz.content.place import GUARD, Buffer
+from tridiff.fuzz.content.small import STAGED_ELEMENTS
 from tridiff.oracles.dtypes import torch_dtype
 
-STAGED_ELEMENTS = 1 << 15
-"""Cases with at most this many elements in all arrays together are staged."""
-
 _ALIGNMENT = 512
-_BYTES = (STAGED_ELEMENTS + 64 * 3 * GUARD) * 8
+_BYTES_EACH = 8
+_GUARDS = 64 * 3 * GUARD
+"""Elements of the guards of so many arrays, with what rounding up costs."""
 
 
 class Staging:
-    """A pinned host block and a device block of the same size, used again for every case."""
+    """A pinned host block and a device block of the same size, used again for every case. elements: of all arrays; for
+    each STAGED_ELEMENTS of them there is room for as many arrays as one case may have."""
 
-    def __init__(self, device: torch.device) -> None:
-        self._host = torch.empty(_BYTES, dtype=torch.uint8, pin_memory=True)
-        self._device = torch.empty(_BYTES, dtype=torch.uint8, device=device)
+    def __init__(self, device: torch.device, *, elements: int = STAGED_ELEMENTS) -> None:
+        room = (elements + elements // STAGED_ELEMENTS * _GUARDS) * _BYTES_EACH
+        self._host = torch.empty(room, dtype=torch.uint8, pin_memory=True)
+        self._device = torch.empty(room, dtype=torch.uint8, device=device)
 
     def upload(self, buffers: Mapping[str, Buffer]) -> dict[str, torch.Tensor]:
         """Copy all storages to the device; returns the kernel's pointers by array name."""
@@ -50,8 +52,3 @@ class Staging:
             storage = buffer.storage.view(torch.uint8)
             storage.copy_(self._host[position:position + storage.numel()])
             position += -(-storage.numel() // _ALIGNMENT) * _ALIGNMENT
-
-
-def fits(elements: int, arrays: int) -> bool:
-    """Whether a case of this many elements (spans) in this many arrays is staged."""
-    return elements <= STAGED_ELEMENTS and arrays <= 32

@@ -22,6 +22,8 @@ from tridiff.oracles.dtypes import dtype
 _ROWS = (1, 2, 3, 7, 16, 33, 64, 128, 256, 512)
 AIMED = 4
 """Of so many draws one is drawn from everything where the others are aimed."""
+FREE = 8
+"""Of so many draws one has options of its own where the others share some."""
 AIMED_TRIES = 8
 """Calls that are drawn, at most, for one with the aspect at which it is aimed."""
 _SEEDS = st.integers(0, 2**32 - 1)
@@ -65,25 +67,22 @@ def call_cases(draw: st.DrawFn, *, target: str, topic: Topic, limits: Limits) ->
     words = row.contents(call)
     given = {f"x{number}": draw(_content(call, number, words[number] if number < len(words) else ""))
              for number, one in enumerate(call.operands) if one.given}
-    options = draw(compile_modes())
+    own = not limits.modes or draw(st.integers(0, FREE - 1)) == 0
+    shared = None if own else limits.modes[draw(st.integers(0, len(limits.modes) - 1))]
+    options = shared[0] if shared else draw(compile_modes())
     if row.gluon:
         # Layouts of one block, for as many warps.
-        options = LaunchOptions(num_warps=draw(st.sampled_from((1, 2, 4, 8))))
+        options = LaunchOptions(num_warps=min(options.num_warps, 8) if shared else draw(st.sampled_from((1, 2, 4, 8))))
     exact = all((rule.member or rule).kind in ("BIT", "NUM", "NUM0") for rule in row.rules(call))
+    # Other options with the same bits: of exact results, and under the same licence to fuse.
+    variants = () if not (exact and limits.variants) else shared[1] if shared else draw(option_variants())
     names = (*given, *(f"out{number}" for number in range(len(call.stored))))
     offsets = {name: draw(st.sampled_from((1, 3, 8))) for name in names} if (
         draw(st.integers(0, 3)) == 3 and not row.aligned) else {}
     return Case(target=target, sizes=cases.sizes_of(call, programs), program=call,
                 arrays=cases.arrays_of(call, given, offsets),
-                options=options, variants=draw(_variants(options, exact)) if limits.variants else ())
-
-
-def _variants(options: LaunchOptions, exact: bool) -> st.SearchStrategy[tuple[LaunchOptions, ...]]:
-    """Other options with the same bits: of exact results, and under the same licence to fuse."""
-    if not exact:
-        return st.just(())
-    fusion = options.enable_fp_fusion
-    return option_variants().map(lambda found: tuple(replace(one, enable_fp_fusion=fusion) for one in found))
+                options=options, variants=tuple(replace(one, enable_fp_fusion=options.enable_fp_fusion)
+                                                for one in variants))
 
 
 def _content(call: Call, number: int, word: str) -> st.SearchStrategy[Content]:

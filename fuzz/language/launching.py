@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import Any
 
 from tridiff.fuzz.backends import compiler
@@ -13,6 +14,7 @@ from tridiff.fuzz.language.spoiled import FAULTS as OF_POINTERS
 from tridiff.fuzz.language.spoiled import spoiled
 from tridiff.fuzz.verdicts import Declined, Refuted
 from tridiff.kernels.generated import load
+from tridiff.kernels.language import joined
 from tridiff.kernels.language.call import Call
 from tridiff.kernels.language.emit import CHECKED_FAULTS, FAULTS, parameters, source
 from tridiff.kernels.language.gluon import source as in_gluon
@@ -52,16 +54,49 @@ def _run(launch: Launch, *, as_it_is: bool = False) -> None:
         raise Declined(declined)
     fault = launch.planted if launch.planted in (*FAULTS, *OF_POINTERS, *CHECKED_FAULTS) else ""
     kernel: Any = load(text_of(case, version, fault=fault, warps=launch.options.num_warps), name="call").kernel
-    arguments: dict[str, Any] = {}
-    for spec in case.arrays:
-        truths = spec.dtype == "i1" and row.truths(call)
-        arguments[f"{spec.name}_ptr"] = launch.truths(spec.name) if truths else launch.pointer(spec.name)
-        arguments[f"{spec.name}_pitch"] = spec.strides(case.sizes)[0]
-    arguments |= {f"x{number}": one.value for number, one in enumerate(call.operands) if one.passed}
     try:
-        launch.run(kernel, (case.sizes["rows"], 1, 1), {name: arguments[name] for name in parameters(call)})
+        launch.run(kernel, (case.sizes["rows"], 1, 1), _arguments(launch))
     except Exception as error:
         raise refuted(error, call.row) or error from None
+
+
+def _arguments(launch: Launch) -> dict[str, Any]:
+    """Those of the kernel of one call, in order."""
+    case, call, row = launch.case, call_of(launch.case), row_of(launch.case)
+    found: dict[str, Any] = {}
+    for spec in case.arrays:
+        truths = spec.dtype == "i1" and row.truths(call)
+        found[f"{spec.name}_ptr"] = launch.truths(spec.name) if truths else launch.pointer(spec.name)
+        found[f"{spec.name}_pitch"] = spec.strides(case.sizes)[0]
+    found |= {f"x{number}": one.value for number, one in enumerate(call.operands) if one.passed}
+    return {name: found[name] for name in parameters(call)}
+
+
+def _functions(cases: Sequence[Any], warps: int) -> list[str]:
+    return [joined.as_function(text_of(case, installed(), warps=warps)) for case in cases]
+
+
+def run_joined(launches: Sequence[Launch]) -> None:
+    """Make the calls of several cases, none of which is declined, in one launch, which the first one has."""
+    cases, warps = [one.case for one in launches], launches[0].options.num_warps
+    modules = [load(text, name="call") for text in _functions(cases, warps)]
+    parts = [joined.Part(module.__name__, call_of(case), case.sizes["rows"])
+             for module, case in zip(modules, cases, strict=True)]
+    module: Any = load(joined.source(parts, gluon=row_of(cases[0]).gluon), name="joined", fresh=True)
+    arguments: dict[str, Any] = {}
+    for number, one in enumerate(launches):
+        setattr(module, f"call{number}", modules[number].kernel)
+        arguments |= {joined.prefixed(number, name): value for name, value in _arguments(one).items()}
+    launches[0].run(module.kernel, (sum(part.programs for part in parts), 1, 1), arguments)
+
+
+def text_joined(cases: Sequence[Any]) -> str:
+    """The source of the kernel of a joint launch and of the functions that it calls, for whoever reads it."""
+    texts = _functions(cases, cases[0].options.num_warps)
+    parts = [joined.Part(f"function {number} below", call_of(case), case.sizes["rows"])
+             for number, case in enumerate(cases)]
+    return "\n".join([joined.source(parts, gluon=row_of(cases[0]).gluon),
+                      *(f"# function {number}\n{text}" for number, text in enumerate(texts))])
 
 
 def refuted(error: BaseException, where: str) -> Refuted | None:

@@ -1,5 +1,6 @@
 """How it is compiled: warps, stages, fp fusion; which warp is delayed."""
 
+import random
 from functools import cache
 
 from hypothesis import strategies as st
@@ -9,6 +10,8 @@ from tridiff.fuzz.records import Delay, LaunchOptions
 from tridiff.fuzz.strategies.choice import weighted
 
 _WARPS = (4, 1, 2, 8, 16)
+_STAGES = (3, 1, 2, 4, 5, 6, 7)
+_LIMITS = (64, 128, 255, 32)
 _REGISTERS = 1 << 16
 """Registers that one block can have (CUDA programming guide, compute capabilities)."""
 _RUNS = 24
@@ -31,9 +34,9 @@ def compile_modes(*, clusters: bool = False) -> st.SearchStrategy[LaunchOptions]
 
     clusters: whether programs of the kernel may be spread over several blocks."""
     return st.builds(
-        _mode, warps=st.sampled_from((*_WARPS, 32)), stages=st.sampled_from((3, 1, 2, 4, 5, 6, 7)),
+        _mode, warps=st.sampled_from((*_WARPS, 32)), stages=st.sampled_from(_STAGES),
         fusion=st.booleans().map(lambda drawn: not drawn),
-        limit=weighted((5, st.just(0)), (1, st.sampled_from((64, 128, 255, 32)))),
+        limit=weighted((5, st.just(0)), (1, st.sampled_from(_LIMITS))),
         ctas=weighted((5, st.just(1)), (1, st.sampled_from((2, 4)))) if clusters else st.just(1))
 
 
@@ -44,11 +47,25 @@ def _mode(*, warps: int, stages: int, fusion: bool, limit: int, ctas: int) -> La
                          maxnreg=least or UNSET)
 
 
+_VARIANTS = [(LaunchOptions(num_warps=warps, num_stages=stages),) for warps in _WARPS for stages in (3, 1)]
+
+
 @cache
 def option_variants() -> st.SearchStrategy[tuple[LaunchOptions, ...]]:
     """None in half of the draws, else one other set of options that must give the same bits."""
-    table = [(LaunchOptions(num_warps=warps, num_stages=stages),) for warps in _WARPS for stages in (3, 1)]
-    return st.sampled_from([*[()] * len(table), *table])
+    return st.sampled_from([*[()] * len(_VARIANTS), *_VARIANTS])
+
+
+Mode = tuple[LaunchOptions, tuple[LaunchOptions, ...]]
+"""Options of a main launch, and others that must give the same bits."""
+
+
+def random_mode(chance: random.Random) -> Mode:
+    """Options as `compile_modes` and `option_variants` draw them, for many cases at once."""
+    limit = chance.choice(_LIMITS) if chance.randrange(6) == 5 else 0
+    options = _mode(warps=chance.choice((*_WARPS, 32)), stages=chance.choice(_STAGES), fusion=chance.random() < 0.5,
+                    limit=limit, ctas=1)
+    return options, chance.choice(_VARIANTS) if chance.random() < 0.5 else ()
 
 
 @cache

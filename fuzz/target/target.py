@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Literal
 from hypothesis.strategies import SearchStrategy
 
 from tridiff.fuzz.backends.launch import Launch
-from tridiff.fuzz.records import Case, Environment, Scalar
+from tridiff.fuzz.records import Case, Environment, LaunchOptions, Scalar
 from tridiff.fuzz.target.memory_orders import MemoryOrder
 from tridiff.fuzz.versions import within
 
@@ -45,6 +45,8 @@ class Limits:
     # Hundreds of them: Hypothesis warns of a strategy whose text is long.
     aims: tuple[tuple[str, int], ...] = field(default=(), repr=False)
     """Cells (`Draw.aims`) at which most draws are aimed, each with its weight; none where empty."""
+    modes: tuple[tuple[LaunchOptions, tuple[LaunchOptions, ...]], ...] = field(default=(), repr=False)
+    """Options, with variants, that most cases are to have of targets with joint launches; any where empty."""
     releases: tuple[str, ...] = ()
     """Releases of Triton that are to run the case, all of which take what is drawn; any where empty."""
 
@@ -114,10 +116,26 @@ class Draw:
 
 
 @dataclass(frozen=True, kw_only=True)
+class Joint:
+    """How cases of a target are run in one launch.
+
+    may_join: whether a case may be a part of one, under a Triton version on a backend. launch: a function of a `Launch`
+    for each of some cases with the same options; the first of them has the report. text: a function of such cases that
+    gives the source of the kernel.
+    """
+
+    may_join: Callable[[Case, str, str], bool]
+    launch: Path
+    text: Path
+
+
+@dataclass(frozen=True, kw_only=True)
 class Run:
     """How a case is launched, and what its launches may do."""
 
     launch: Callable[[Launch], None]
+    joint: Joint | None = None
+    """None: every case has launches of its own."""
     writes_once: bool = True
     """Whether every output element is written by exactly one lane; the interpreter counts."""
     memory_orders: Callable[[Case], tuple[MemoryOrder, ...]] = lambda case: ()

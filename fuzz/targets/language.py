@@ -8,11 +8,12 @@ from tridiff.fuzz.language.aims import aims_of, beside_types
 from tridiff.fuzz.language.boundaries import boundary_cases
 from tridiff.fuzz.language.draw import call_cases
 from tridiff.fuzz.language.index import TOPICS, of_topic, rows
+from tridiff.fuzz.language.joined import may_join
 from tridiff.fuzz.language.row import NOT_INTERPRETED, Topic
 from tridiff.fuzz.language.spoiled import FAULTS as OF_POINTERS
 from tridiff.fuzz.language.spoiled import spoiled
 from tridiff.fuzz.records import Case, Environment
-from tridiff.fuzz.target import Faults, Judge, Reference, Target
+from tridiff.fuzz.target import Faults, Joint, Judge, Reference, Target
 from tridiff.fuzz.target.subjects import PLAIN
 from tridiff.kernels.language.call import Call
 from tridiff.kernels.language.emit import CHECKED_FAULTS, FAULTS
@@ -98,6 +99,8 @@ def _target(topic: Topic) -> Target:
         judge = replace(judge, asserting=f"{_ROOM}.checked:asserting")
         faults = Faults(planted=dict.fromkeys(CHECKED_FAULTS, f"{_ROOM}.launching:run"))
     else:
+        run = replace(run, joint=Joint(may_join=may_join, launch=f"{_ROOM}.launching:run_joined",
+                                       text=f"{_ROOM}.launching:text_joined"))
         planted = (*FAULTS, *(OF_POINTERS if topic == "memory" else ()))
         faults = Faults(planted=dict.fromkeys(planted, f"{_ROOM}.launching:run"), shared_as="language",
                         affects=_affects)

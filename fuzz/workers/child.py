@@ -21,9 +21,9 @@ def serve(address: str, *, backend: str, device: int, memory: int) -> int:
         connection.connect(name)
     _limit(backend, device, memory)
     from tridiff.fuzz.workers.environment import read_environment
-    from tridiff.fuzz.workers.execute import Executor
+    from tridiff.fuzz.workers.joint import JointExecutor
 
-    executor = Executor(backend=backend)
+    executor = JointExecutor(backend=backend)
     watched.ready()
     connection.sendall(protocol.line(protocol.Ready(pid=os.getpid(), environment=read_environment(backend))))
     stream = connection.makefile("rb")
@@ -36,18 +36,28 @@ def serve(address: str, *, backend: str, device: int, memory: int) -> int:
             connection.sendall(protocol.line(protocol.Stage(sequence=number, name=name)))
 
         watched.begin()
+        first = request.cases[0] if isinstance(request, protocol.RunJoined) else request.case
+        done: protocol.Done | protocol.DoneJoined
         try:
-            outcome, spent = executor.execute(
-                request.case, request.subject, backend=request.backend, want_inputs=request.want_inputs,
-                inputs_only=request.inputs_only, stage=stage, observe=request.observe)
+            if isinstance(request, protocol.RunJoined):
+                together, spent = executor.execute_joined(
+                    request.cases, request.subject, backend=request.backend, stage=stage)
+                spent |= any([wear.spent(one) for one in together.outcomes])
+                done = protocol.DoneJoined(sequence=number, spent=spent, outcome=msgspec.structs.replace(
+                    together, outcomes=tuple(map(bounded, together.outcomes))))
+            else:
+                outcome, spent = executor.execute(
+                    request.case, request.subject, backend=request.backend, want_inputs=request.want_inputs,
+                    inputs_only=request.inputs_only, stage=stage, observe=request.observe)
+                spent |= wear.spent(outcome)
+                done = protocol.Done(
+                    sequence=number, outcome=bounded(outcome), spent=spent, observed=executor.observed,
+                    reached=watched.reached(), imported=watched.imported())
         except TridiffError as error:
             connection.sendall(protocol.line(protocol.Refused(
-                sequence=number, case_digest=request.case.digest, problem=error.problem, fix=error.fix)))
+                sequence=number, case_digest=first.digest, problem=error.problem, fix=error.fix)))
             continue
-        spent = wear.spent(outcome) or spent
-        connection.sendall(protocol.line(protocol.Done(
-            sequence=number, outcome=bounded(outcome), spent=spent, observed=executor.observed,
-            reached=watched.reached(), imported=watched.imported())))
+        connection.sendall(protocol.line(done))
         if spent:
             return 0
     return 0

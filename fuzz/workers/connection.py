@@ -27,7 +27,7 @@ class Worker:
         self._connection = connection
         self._buffer = bytearray()
 
-    def send(self, request: protocol.Run) -> None:
+    def send(self, request: protocol.Run | protocol.RunJoined) -> None:
         """Raises OSError when the child is gone or does not read."""
         self.cases += 1
         self._connection.settimeout(SEND_SECONDS)

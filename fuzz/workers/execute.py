@@ -9,9 +9,10 @@ import msgspec
 import torch
 
 from tridiff.fuzz.backends import kind, lacking_type
-from tridiff.fuzz.backends.launch import HoldsBack, Launch, LaunchReport, Runner, Times, resolve
+from tridiff.fuzz.backends.launch import HoldsBack, Launch, LaunchReport, Runner, Times, resolve, unlike
 from tridiff.fuzz.content.place import Buffer, place
-from tridiff.fuzz.content.staging import Staging, fits
+from tridiff.fuzz.content.small import fits
+from tridiff.fuzz.content.staging import Staging
 from tridiff.fuzz.errors import TridiffError
 from tridiff.fuzz.judge.assertion import asserting_code, assertion_due, missing_assertion
 from tridiff.fuzz.judge.check import Check, Found
@@ -91,7 +92,7 @@ class Executor:
         else:
             interpreter.install(interpreter.Repairs(block_truth=subject.name.startswith("own")))
 
-    def _lacking(self, attempt: Callable[[], "_Attempt"]) -> tuple[str, ...]:
+    def _lacking(self, attempt: Callable[[], "Attempt"]) -> tuple[str, ...]:
         """The known issues of the repairs that a case of the plain interpreter lacks."""
         from tridiff.fuzz import interpreter
         from tridiff.fuzz.workers.plain import lacking
@@ -107,7 +108,7 @@ class Executor:
 
         return lacking(agrees)
 
-    def _told(self, outcome: Outcome, attempt: Callable[[], "_Attempt"]) -> Outcome:
+    def _told(self, outcome: Outcome, attempt: Callable[[], "Attempt"]) -> Outcome:
         """The outcome, with the repairs that it lacks if it is a failure of the plain interpreter."""
         if outcome.subject != PLAIN or not outcome.verdict.failed:
             return outcome
@@ -183,8 +184,8 @@ class Executor:
             runner.on_stage = stage  # type: ignore[attr-defined]
         said = Diagnostics()
 
-        def begun() -> _Attempt:
-            return _Attempt(case, target, subject, backend, self._device, runner, stage, want_inputs, staging)
+        def begun() -> Attempt:
+            return Attempt(case, target, subject, backend, self._device, runner, stage, want_inputs, staging)
 
         attempt = begun()
         try:
@@ -216,7 +217,7 @@ class Executor:
                 self._artefacts.sweep()
 
 
-class _Attempt:
+class Attempt:
     """The state of one execution, and the `Trial` of its checks: what has been done so far survives an exception as
     counts."""
 
@@ -266,10 +267,14 @@ class _Attempt:
         self.buffers = {}
         return self._outcome(Verdict.NOT_CHECKED, reason="compiled and not launched")
 
-    def _placed(self) -> dict[str, Any]:
-        """Make the arrays; what a launch gets to point to them."""
+    def place(self) -> None:
+        """Make the arrays."""
         self.buffers = {spec.name: place(spec, self.case.sizes, device=self.home) for spec in self.case.arrays}
         self._lap("materialise")
+
+    def _placed(self) -> dict[str, Any]:
+        """Make the arrays; what a launch gets to point to them."""
+        self.place()
         if self.staging is not None:
             return self.staging.upload(self.buffers)
         return {name: buffer.pointer for name, buffer in self.buffers.items()}
@@ -277,7 +282,7 @@ class _Attempt:
     def read_sources(self) -> Outcome:
         """The source IR of what `run` would launch first and as other schedules; no array is made. For subjects and
         targets as `compile_launches` says."""
-        helper, pointers = resolve(self.subject.helper), self._stand_ins()
+        helper, pointers = resolve(self.subject.helper), self.stand_ins()
         for schedule in range(1 + self.target.run.schedules(self.case)):
             self._run(pointers, helper, self.case.options, schedule)
         return self._outcome(Verdict.NOT_CHECKED, reason=SOURCE_READ)
@@ -308,11 +313,14 @@ class _Attempt:
         lacking = lacking_type(self.backend, {spec.dtype for spec in self.case.arrays})
         if lacking:
             return self._outcome(Verdict.NOT_CHECKED, reason=lacking)
-        self.buffers = {spec.name: place(spec, self.case.sizes, device=self.home) for spec in self.case.arrays}
-        self._lap("materialise")
+        self.place()
         wrong_option = self._launch(self.buffers, helper, options)
         if wrong_option:
             return self._outcome(Verdict.NOT_CHECKED, reason=wrong_option)
+        return self._answer()
+
+    def _answer(self) -> Outcome:
+        """What the checks say behind the first launch."""
         self.stage("judge")
         found = self._ask(CHECKS) or self.explained
         if found is not None:
@@ -393,12 +401,7 @@ class _Attempt:
                 self.ttgir = launch.reports[-1].ttgir
             self.reports += launch.reports
             self._lap("launch")
-        for report in launch.reports:
-            for name, value in (report.readback or {}).items():
-                asked = getattr(options, name)
-                if asked is not msgspec.UNSET and value != asked:
-                    return f"asked for {name}={asked}, the compiled kernel has {name}={value}"
-        return ""
+        return unlike(launch.reports, options)
 
     def _traced(self, buffers: dict[str, Buffer], pointers: dict[str, Any], helper: Any,
                 options: LaunchOptions, schedule: int) -> str:
@@ -427,19 +430,23 @@ class _Attempt:
         lacking = lacking_type(self.backend, {spec.dtype for spec in self.case.arrays})
         if lacking:
             return self._outcome(Verdict.NOT_CHECKED, reason=lacking)
-        pointers = self._stand_ins()
+        pointers = self.stand_ins()
         for schedule in range(1 + self.target.run.schedules(self.case)):
             wrong = self._run(pointers, helper, options, schedule)
             if wrong:
                 return self._outcome(Verdict.NOT_CHECKED, reason=wrong)
         if not any(report.compiled for report in self.reports):
             return self._outcome(Verdict.NOT_CHECKED, reason="nothing to compile: the launch grid is empty")
+        return self._answer_of_code()
+
+    def _answer_of_code(self) -> Outcome:
+        """What the checks say of a case that is compiled only."""
         found = self._ask(COMPILED_CHECKS)
         if found is not None:
             return self._found(found)
         return self._outcome(Verdict.AGREE, reason="compiled only; no value was checked")
 
-    def _stand_ins(self) -> dict[str, Any]:
+    def stand_ins(self) -> dict[str, Any]:
         """For each array what its pointer tells the compiler."""
         from tridiff.fuzz.backends.compile import pointer_to
         from tridiff.oracles.dtypes import dtype

@@ -9,7 +9,7 @@ from pathlib import Path
 
 from tridiff.fuzz.backends import FOR_CHIPS, kind
 from tridiff.fuzz.errors import TridiffError
-from tridiff.fuzz.records import Case, Environment, Evidence, Outcome, Signature, Verdict
+from tridiff.fuzz.records import Case, Environment, Evidence, JointOutcome, Outcome, Signature, Verdict
 from tridiff.fuzz.records.observed import Observe, Observed
 from tridiff.fuzz.registry import find
 from tridiff.fuzz.workers import protocol
@@ -40,6 +40,8 @@ OWN_STAGES = ("materialise", "judge", "evaluate")
 """Stages in which nothing of the subject runs: not to end there is no evidence against it."""
 
 PREFIX = "tridiff-pool-"
+
+_Request = protocol.Run | protocol.RunJoined
 
 
 class TimeUp(Exception):
@@ -256,8 +258,29 @@ class Pool:
         self.observed, self.reached = None, ()
         stages = _Stages(
             self.options, compile_limit=min(self.options.compile_limit, compile_limit or math.inf), until=until,
-            launches=1 + case.repeats + len(case.variants) + _schedules(case), first=worker.cases == 0)
-        ending = _Ending(case, subject, backend)
+            launches=_launches(case), first=worker.cases == 0)
+        found = self._carried_out(worker, request, stages, _Ending(case, subject, backend))
+        assert isinstance(found, Outcome)
+        return found
+
+    def execute_joined(self, cases: tuple[Case, ...], subject: str, *, backend: str | None = None,
+                       until: float | None = None) -> JointOutcome:
+        """Run some cases of one target in a joint launch. Raises what `execute` does."""
+        backend = backend or self.options.backend
+        self.options = replace(self.options, backend=backend)
+        worker = self._listening(until)
+        self._sequence += 1
+        request = protocol.RunJoined(sequence=self._sequence, cases=cases, subject=subject, backend=backend)
+        self.observed, self.reached = None, ()
+        stages = _Stages(self.options, compile_limit=self.options.compile_limit, until=until,
+                         launches=sum(map(_launches, cases)), first=worker.cases == 0)
+        found = self._carried_out(worker, request, stages, _JointEnding(cases[0], subject, backend))
+        assert isinstance(found, JointOutcome)
+        return found
+
+    def _carried_out(self, worker: Worker, request: _Request, stages: _Stages,
+                     ending: "_Ending") -> Outcome | JointOutcome:
+        """What becomes of a request, whatever its worker does."""
         try:
             worker.send(request)
         except OSError:
@@ -287,10 +310,10 @@ class Pool:
             worker = self._ready(until)
         return worker
 
-    def _answer(self, worker: Worker, request: protocol.Run, stages: _Stages) -> tuple[Outcome, bool]:
+    def _answer(self, worker: Worker, request: _Request, stages: _Stages) -> tuple[Outcome | JointOutcome, bool]:
         """What the worker says of the request, and whether it ends now. Raises TridiffError for a refusal, Garbled for
         what does not belong here, TimeoutError, and EOFError when the worker is gone."""
-        digest = request.case.digest
+        digest = _cases(request)[0].digest
         while True:
             message = worker.read(stages.deadline)
             if message is None:
@@ -302,19 +325,30 @@ class Pool:
             match message:
                 case protocol.Stage():
                     stages.enter(message.name)
-                case protocol.Done():
+                case protocol.Done() | protocol.DoneJoined():
                     stages.leave()
-                    said, asked = message.outcome, (digest, request.case.target, request.subject, request.backend)
-                    if (said.case_digest, said.target, said.subject, said.backend) != asked:
-                        raise protocol.Garbled(f"it answers for case {said.case_digest}, not for {digest}")
+                    said = message.outcome
+                    self._about(request, (said,) if isinstance(said, Outcome) else said.outcomes)
                     self._silent(worker)
+                    if isinstance(message, protocol.DoneJoined):
+                        return message.outcome, message.spent
                     self.observed, self.reached, self.imported = message.observed, message.reached, message.imported
-                    return said, message.spent
+                    return message.outcome, message.spent
                 case protocol.Refused():
                     if message.case_digest != digest:
                         raise protocol.Garbled(f"it refuses case {message.case_digest}, not {digest}")
                     self._silent(worker)
                     raise TridiffError(message.problem, fix=message.fix)
+
+    def _about(self, request: _Request, outcomes: tuple[Outcome, ...]) -> None:
+        """Raises Garbled for outcomes that are not those of what was asked. A joint launch may have ended without any.
+        """
+        if isinstance(request, protocol.RunJoined) and not outcomes:
+            return
+        cases = _cases(request)
+        said = [(one.case_digest, one.target, one.subject, one.backend) for one in outcomes]
+        if said != [(one.digest, one.target, request.subject, request.backend) for one in cases]:
+            raise protocol.Garbled(f"it answers for case {said[0][0]}, not for {cases[0].digest}")
 
     def _silent(self, worker: Worker) -> None:
         left = worker.unasked()
@@ -326,7 +360,7 @@ class Pool:
         self.deaths += 1
         self._workers.pop(self.options.backend, None)
 
-    def _hung(self, worker: Worker, ending: "_Ending", stages: _Stages) -> Outcome:
+    def _hung(self, worker: Worker, ending: "_Ending", stages: _Stages) -> Outcome | JointOutcome:
         log = worker.tail()
         worker.kill()
         self._retire(worker)
@@ -337,7 +371,7 @@ class Pool:
             return ending.unchecked(reason)
         return ending.failure(Verdict.HANG, stages.name, reason, log)
 
-    def _died(self, worker: Worker, ending: "_Ending", stage: str) -> Outcome:
+    def _died(self, worker: Worker, ending: "_Ending", stage: str) -> Outcome | JointOutcome:
         self._retire(worker)
         status = self._forks.status_of(worker.pid)
         if status is None:
@@ -374,21 +408,36 @@ class _Ending:
     def __init__(self, case: Case, subject: str, backend: str) -> None:
         self._case, self._subject, self._backend = case, subject, backend
 
-    def unchecked(self, reason: str) -> Outcome:
+    def unchecked(self, reason: str) -> Outcome | JointOutcome:
         """Nothing is known of the subject."""
         return self._outcome(Verdict.NOT_CHECKED, reason)
 
-    def failure(self, verdict: Verdict, kind_: str, reason: str, log: str) -> Outcome:
+    def failure(self, verdict: Verdict, kind_: str, reason: str, log: str) -> Outcome | JointOutcome:
         """It speaks against the subject. log: what the worker wrote last."""
         signature = Signature(target=self._case.target, subject=self._subject, verdict=verdict, kind=kind_,
                               about=find(self._case.target).judge.label(self._case))
         return self._outcome(verdict, reason, signature=signature, evidence=Evidence(log=log))
 
     def _outcome(self, verdict: Verdict, reason: str, *, signature: Signature | None = None,
-                 evidence: Evidence | None = None) -> Outcome:
+                 evidence: Evidence | None = None) -> Outcome | JointOutcome:
         return Outcome(case_digest=self._case.digest, target=self._case.target, subject=self._subject,
                        backend=self._backend, verdict=verdict, reason=" ".join(reason.split())[:2000],
                        signature=signature, evidence=evidence)
+
+
+class _JointEnding(_Ending):
+    """The same of a joint launch, of which the case is the first."""
+
+    def _outcome(self, verdict: Verdict, reason: str, **of_a_case: object) -> JointOutcome:
+        return JointOutcome(verdict=verdict, reason=" ".join(reason.split())[:2000])
+
+
+def _cases(request: _Request) -> tuple[Case, ...]:
+    return request.cases if isinstance(request, protocol.RunJoined) else (request.case,)
+
+
+def _launches(case: Case) -> int:
+    return 1 + case.repeats + len(case.variants) + _schedules(case)
 
 
 def _schedules(case: Case) -> int:

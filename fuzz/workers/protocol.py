@@ -6,7 +6,7 @@ is about another case shows that the two no longer speak of the same thing: such
 
 import msgspec
 
-from tridiff.fuzz.records import Case, Environment, Outcome
+from tridiff.fuzz.records import Case, Environment, JointOutcome, Outcome
 from tridiff.fuzz.records.codec import printable
 from tridiff.fuzz.records.observed import Observe, Observed
 
@@ -68,6 +68,15 @@ class Run(msgspec.Struct, frozen=True, kw_only=True, tag="run"):
     """Only materialise and report the inputs; launch nothing."""
 
 
+class RunJoined(msgspec.Struct, frozen=True, kw_only=True, tag="run_joined"):
+    """To a child: judge some cases of one target in a joint launch."""
+
+    sequence: int
+    cases: tuple[Case, ...]
+    subject: str
+    backend: str
+
+
 class Stage(msgspec.Struct, frozen=True, kw_only=True, tag="stage"):
     """From a child: what it is about to do, so that a death or a hang can be placed."""
 
@@ -88,8 +97,16 @@ class Done(msgspec.Struct, frozen=True, kw_only=True, tag="done"):
     """Numbers of those that ran when the worker was started."""
 
 
+class DoneJoined(msgspec.Struct, frozen=True, kw_only=True, tag="done_joined"):
+    """From a child: what became of a joint launch. `spent` as in `Done`."""
+
+    sequence: int
+    outcome: JointOutcome
+    spent: bool = False
+
+
 class Refused(msgspec.Struct, frozen=True, kw_only=True, tag="refused"):
-    """From a child: the case cannot be run at all; one line each."""
+    """From a child: the case, or the joint launch of which it is the first, cannot be run at all; one line each."""
 
     sequence: int
     case_digest: str
@@ -98,7 +115,7 @@ class Refused(msgspec.Struct, frozen=True, kw_only=True, tag="refused"):
 
 
 FromZygote = Forked | Exited
-FromChild = Ready | Stage | Done | Refused
+FromChild = Ready | Stage | Done | DoneJoined | Refused
 
 
 def line(message: msgspec.Struct) -> bytes:
@@ -108,7 +125,7 @@ def line(message: msgspec.Struct) -> bytes:
 
 _FROM_ZYGOTE = msgspec.json.Decoder(FromZygote)
 _FROM_CHILD = msgspec.json.Decoder(FromChild)
-_RUN = msgspec.json.Decoder(Run)
+_RUN = msgspec.json.Decoder(Run | RunJoined)
 _BEGIN = msgspec.json.Decoder(Begin)
 _FORK = msgspec.json.Decoder(Fork)
 
@@ -141,7 +158,7 @@ def read_begin(data: bytes) -> Begin:
         raise Garbled(_what(data, error)) from None
 
 
-def read_run(data: bytes) -> Run:
+def read_run(data: bytes) -> Run | RunJoined:
     return _RUN.decode(data)
 
 

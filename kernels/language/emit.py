@@ -63,12 +63,16 @@ def functions(text: str) -> str:
     return "".join(f"@triton.jit\n{one}\n\n" for one in named_there)
 
 
+PROGRAM = "    program = tl.program_id(0).to(tl.int64)"
+"""The line with which a kernel learns the number of its row."""
+
+
 def head(call: Call) -> list[str]:
     """The kernel's first lines: its parameters, and the number of its row."""
     values = [f"x{number}: tl.constexpr" if one.kind == "constexpr" else f"x{number}"
               for number, one in enumerate(call.operands) if one.passed]
     return [f"def kernel({', '.join([*arrays(call.operands, len(call.stored)), *values])}):",
-            "    program = tl.program_id(0).to(tl.int64)"]
+            PROGRAM]
 
 
 def assigned(text: str, results: int) -> list[str]:

@@ -159,7 +159,7 @@ from tridiff.fuzz.judge.observed import code
 from tridiff.fuzz.records import Verdict
 from tridiff.fuzz.registry import find
 from tridiff.fuzz.target.subjects import parse_subject
-from tridiff.fuzz.workers.execute import _Attempt
+from tridiff.fuzz.workers.execute import Attempt
 
 class Runner(CudaRunner):
     def synchronise(self):
@@ -168,7 +168,7 @@ class Runner(CudaRunner):
 triton.runtime.driver.set_active(StandInDriver())
 target, codes = find("triton.vector_add"), []
 for case in (addition(rows=8, dtype="fp32"), addition(rows=9, dtype="fp32"), addition(rows=8, dtype="i32")):
-    attempt = _Attempt(case, target, parse_subject("own", target), "cuda", torch.device("cpu"), Runner(),
+    attempt = Attempt(case, target, parse_subject("own", target), "cuda", torch.device("cpu"), Runner(),
                        lambda name: None, False, None)
     outcome = attempt.compile_launches()
     assert outcome.verdict is Verdict.NOT_CHECKED and outcome.reason == "compiled and not launched", outcome

@@ -12,7 +12,7 @@ from tridiff.fuzz.backends.launch import Launch, LaunchReport
 from tridiff.fuzz.records import ArraySpec, Case, Content, Explicit, LaunchOptions, Layout, Outcome
 from tridiff.fuzz.target import Draw, Judge, Reference, Run, Target
 from tridiff.fuzz.target.subjects import Subject
-from tridiff.fuzz.workers.execute import _Attempt
+from tridiff.fuzz.workers.execute import Attempt
 from tridiff.oracles.rules import NUM, Rule
 
 HERE = "tests.unit.workers.fake_target"
@@ -111,11 +111,11 @@ def judge(one: Case, kernel: Callable[[Launch, int], None] = double, *, of: Targ
 
 def begun(one: Case, kernel: Callable[[Launch, int], None] = double, *, of: Target | None = None,
           readback: dict[str, int | bool] | None = None, backend: str = "cuda",
-          runner: FakeRunner | None = None) -> _Attempt:
+          runner: FakeRunner | None = None) -> Attempt:
     """The execution of one case under a kernel, before it runs."""
     chosen = runner or FakeRunner(kernel, readback=readback, backend=backend)
     subject = Subject("own", f"{HERE}:double")
-    return _Attempt(one, of or target(), subject, backend, CPU, chosen, lambda name: None, False, None)
+    return Attempt(one, of or target(), subject, backend, CPU, chosen, lambda name: None, False, None)
 
 
 def same_torch(a: torch.Tensor) -> torch.Tensor:

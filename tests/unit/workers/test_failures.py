@@ -15,7 +15,7 @@ from tridiff.fuzz.records.outcome import PERHAPS_TRAPPED, TRAPPED
 from tridiff.fuzz.registry import find
 from tridiff.fuzz.target.subjects import parse_subject
 from tridiff.fuzz.verdicts import Declined, Refuted
-from tridiff.fuzz.workers.execute import _Attempt
+from tridiff.fuzz.workers.execute import Attempt
 from tridiff.fuzz.workers.failures import Failure, classify
 from tridiff.kernels.language.call import Call, Operand
 from tridiff.oracles.by_torch.language import cast
@@ -145,7 +145,7 @@ def test_a_launch_that_failed_for_no_said_reason_is_right_where_an_assertion_is_
                 options={"axis": 0, "by": "sum"})
     case = calling(call, {"x0": values}, options=LaunchOptions(debug=debug, sanitize_overflow=True))
     target = find(case.target)
-    attempt = _Attempt(case, target, parse_subject("own", target), "cuda", torch.device("cpu"), FakeRunner(double),
+    attempt = Attempt(case, target, parse_subject("own", target), "cuda", torch.device("cpu"), FakeRunner(double),
                        lambda name: None, False, None)
     stopped = Failure(Verdict.CRASH, "launch_failure", "CUDA error: unspecified launch failure", spent=True)
     outcome = attempt.failed(stopped)

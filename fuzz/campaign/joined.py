@@ -1,0 +1,205 @@
+"""Which drawn cases of a shard wait for others, to be run with them in a joint launch.
+
+To compile a kernel costs more than to make a call in it, so that cases of one call each are run several to a kernel
+(`fuzz.workers.joint`). Nothing else changes: a case is drawn, judged and counted by itself, and one that fails runs
+alone before anything is said of it.
+"""
+
+import collections
+import itertools
+import random
+import shutil
+from collections.abc import Callable
+from dataclasses import dataclass, field
+from pathlib import Path
+
+import msgspec
+from msgspec.structs import replace
+
+from tridiff.fuzz.backends import kind
+from tridiff.fuzz.campaign.record import ShardSpec
+from tridiff.fuzz.campaign.recorder import Recorder
+from tridiff.fuzz.content.counter import finalise
+from tridiff.fuzz.content.small import fits
+from tridiff.fuzz.known.issues import issues_of
+from tridiff.fuzz.records import Case, JointOutcome, LaunchOptions, Outcome, Together, canonical_json
+from tridiff.fuzz.records.joint import OF_ALL
+from tridiff.fuzz.strategies.options import Mode, random_mode
+from tridiff.fuzz.target import Target
+from tridiff.fuzz.workers.pool import TimeUp
+
+Judge = Callable[[Case], Outcome | None]
+"""Runs a case alone, and follows up what it shows; its outcome, None for none that counts."""
+
+JOINED = {"cuda": 8, "compile": 8}
+"""Cases of a joint launch, by kind of backend, of subject `own` and targets that say how (`Run.joint`). The interpreter
+compiles nothing: it would gain nothing."""
+
+MODES = 2
+"""Sets of options that most cases of a shard are drawn with, so that they fit together ..."""
+
+MODES_FOR = 256
+"""... for so many of its cases."""
+
+FOLDER = "joined"
+"""In the state folder and in a campaign's record: joint launches that failed where the cases pass alone."""
+
+
+def joining(spec: ShardSpec, target: Target) -> int:
+    """How many cases of a shard make a joint launch; 0 if every case runs alone: of pairs of builds, of planted
+    faults and what else looks at each run, and where an issue is looked for."""
+    plain = spec.subject == "own" and spec.builds is None and not (spec.control or spec.issue)
+    return JOINED.get(kind(spec.backend), 0) if plain and target.run.joint is not None else 0
+
+
+@dataclass(kw_only=True)
+class _Failed:
+    """A joint launch that failed, some cases of which run alone now."""
+
+    path: Path
+    told: Together
+    suspects: frozenset[str]
+    """Digests of the cases that failed in it by themselves; none where the launch as a whole did."""
+    left: int
+    """Cases that have not run alone yet."""
+    failing: set[str] = field(default_factory=set)
+    """Digests of those that failed alone."""
+
+    @property
+    def explained(self) -> bool:
+        """Whether cases that fail alone are why it failed."""
+        return self.suspects <= self.failing if self.suspects else bool(self.failing)
+
+
+class Joined:
+    """The drawn cases of a shard that wait, and those of joint launches that are to run alone. until: the moment
+    (monotonic) at which a launch is given up."""
+
+    def __init__(self, spec: ShardSpec, state: Path, *, target: Target, recorder: Recorder,
+                 until: float | None) -> None:
+        self._until = until
+        self._spec, self._state, self._joint, self._recorder = spec, state, target.run.joint, recorder
+        self._number = joining(spec, target)
+        self._groups: dict[tuple[LaunchOptions, tuple[LaunchOptions, ...]], list[Case]] = {}
+        self._alone: collections.deque[tuple[Case, _Failed | None]] = collections.deque()
+
+    def __len__(self) -> int:
+        """How many cases are drawn and have no outcome."""
+        return sum(map(len, self._groups.values())) + len(self._alone)
+
+    def modes(self) -> tuple[Mode, ...]:
+        """Options that most cases are to be drawn with now."""
+        chance = random.Random(finalise(self._spec.seed + (self._recorder.executed // MODES_FOR << 24)))
+        return tuple(random_mode(chance) for _ in range(MODES)) if self._number else ()
+
+    def takes(self, case: Case) -> bool:
+        """Whether a case is to wait. One with the pattern of a known issue is not: it may fail."""
+        backend, triton = self._spec.backend, self._recorder.pool.environment.triton if self._number else ""
+        return bool(self._number) and self._joint is not None and fits(case.elements(), len(case.arrays)) and (
+            self._joint.may_join(case, triton, backend)) and not any(
+                one.shows_on(backend) for one in issues_of(case, self._spec.subject))
+
+    def add(self, case: Case) -> bool:
+        """Have a case wait, and launch it with others if there are enough; whether some are to run alone now. Raises
+        what `Recorder.execute` does."""
+        self._recorder.store.hold(case, round_number=self._recorder.round)
+        key = case.options, case.variants
+        group = self._groups.setdefault(key, [])
+        group.append(case)
+        if len(group) >= self._number:
+            self._launch(tuple(self._groups.pop(key)))
+        return bool(self._alone)
+
+    def finish(self, judge: Judge, *, go_on: Callable[[], bool]) -> None:
+        """Have all judged that waits, as many together as there are, as long as `go_on` says."""
+        while self._groups and go_on():
+            cases = tuple(self._groups.pop(next(iter(self._groups))))
+            if len(cases) > 1:
+                try:
+                    self._launch(cases)
+                except TimeUp:
+                    return
+            else:
+                self._alone.append((cases[0], None))
+        while go_on() and self.judge_alone(judge):
+            pass
+
+    def judge_alone(self, judge: Judge) -> bool:
+        """Run the next case that is to run alone; False if there is none."""
+        if not self._alone:
+            return False
+        case, failed = self._alone.popleft()
+        try:
+            outcome = judge(case)
+            if failed is not None:
+                self._ran_alone(case, outcome, failed)
+        except TimeUp:
+            self._alone.clear()
+        self._recorder.round += 1
+        return True
+
+    def _launch(self, cases: tuple[Case, ...]) -> None:
+        found = self._recorder.execute_joined(cases, until=self._until)
+        passed = {id(one) for one in found.passed()}
+        again = [case for case, outcome in itertools.zip_longest(cases, found.outcomes) if id(outcome) not in passed]
+        failed = self._failed(cases, found, len(again)) if again else None
+        self._alone.extend((case, failed) for case in again)
+
+    def _failed(self, cases: tuple[Case, ...], found: JointOutcome, left: int) -> _Failed | None:
+        """Tell a joint launch that failed; None for one that only could not be checked."""
+        wrong = [one for one in found.outcomes if one.verdict.failed]
+        if not wrong and not found.verdict.failed:
+            return None
+        one = Together(target=self._spec.target, subject=self._spec.subject, backend=self._spec.backend,
+                       reason=wrong[0].reason if wrong else found.reason, times="1 of 1", alone=NOT_KNOWN,
+                       cases=cases, source=found.source)
+        of_all = {signature.kind for one in wrong if (signature := one.signature) is not None} & OF_ALL
+        return _Failed(path=_tell(self._state, self._spec.index, one), told=one, left=left,
+                       suspects=frozenset() if of_all else frozenset(one.case_digest for one in wrong))
+
+    def _ran_alone(self, case: Case, outcome: Outcome | None, failed: _Failed) -> None:
+        """What a case of a joint launch that failed gave, None for nothing that counts."""
+        failed.left -= 1
+        failed.failing |= {case.digest} if outcome is None or outcome.verdict.failed else set()
+        if failed.left:
+            return
+        if failed.explained:
+            failed.path.unlink(missing_ok=True)
+            return
+        again = self._recorder.launch_joined(failed.told.cases, until=self._until)
+        times = CONFIRMED if len(again.passed()) < len(failed.told.cases) else "1 of 2"
+        _tell(self._state, self._spec.index, replace(failed.told, times=times, alone="they pass"), failed.path)
+
+
+NOT_KNOWN = "not known: the campaign ended before"
+CONFIRMED = "2 of 2"
+
+
+def _tell(state: Path, shard: int, one: Together, path: Path | None = None) -> Path:
+    """Write a joint launch that failed, or what is known of it now."""
+    folder = state / FOLDER
+    folder.mkdir(exist_ok=True)
+    path = path or folder / f"{shard:05}-{len(list(folder.glob(f'{shard:05}-*')))}-{one.cases[0].digest[:10]}.json"
+    path.write_bytes(msgspec.json.format(canonical_json(one), indent=1))
+    return path
+
+
+def told(state: Path) -> tuple[tuple[str, ...], dict[str, tuple[str, ...]]]:
+    """Names of the files of joint launches that failed each time, and of others, which do not count, by why."""
+    counting: list[str] = []
+    others: dict[str, tuple[str, ...]] = {}
+    for path in sorted((state / FOLDER).glob("*.json")):
+        one = msgspec.json.decode(path.read_bytes(), type=Together)
+        if one.times == CONFIRMED:
+            counting.append(path.name)
+        else:
+            why = f"a joint launch failed {one.times} times; its cases alone: {one.alone}"
+            others[why] = (*others.get(why, ()), path.name)
+    return tuple(counting), others
+
+
+def keep(state: Path, record: Path) -> None:
+    """Copy their files into a campaign's record. Raises OSError where it cannot be written."""
+    for path in sorted((state / FOLDER).glob("*.json")):
+        (record / FOLDER).mkdir(exist_ok=True)
+        shutil.copyfile(path, record / FOLDER / path.name)
