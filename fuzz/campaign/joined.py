@@ -20,7 +20,7 @@ from tridiff.fuzz.backends import kind
 from tridiff.fuzz.campaign.record import ShardSpec
 from tridiff.fuzz.campaign.recorder import Recorder
 from tridiff.fuzz.content.counter import finalise
-from tridiff.fuzz.content.small import fits
+from tridiff.fuzz.content.small import JOINED_ELEMENTS, fits
 from tridiff.fuzz.known.issues import issues_of
 from tridiff.fuzz.records import Case, JointOutcome, LaunchOptions, Outcome, Together, canonical_json
 from tridiff.fuzz.records.joint import OF_ALL
@@ -95,7 +95,8 @@ class Joined:
     def takes(self, case: Case) -> bool:
         """Whether a case is to wait. One with the pattern of a known issue is not: it may fail."""
         backend, triton = self._spec.backend, self._recorder.pool.environment.triton if self._number else ""
-        return bool(self._number) and self._joint is not None and fits(case.elements(), len(case.arrays)) and (
+        return bool(self._number) and self._joint is not None and fits(
+            case.elements(), len(case.arrays), most=JOINED_ELEMENTS) and (
             self._joint.may_join(case, triton, backend)) and not any(
                 one.shows_on(backend) for one in issues_of(case, self._spec.subject))
 

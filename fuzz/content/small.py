@@ -4,6 +4,13 @@ STAGED_ELEMENTS = 1 << 15
 """Cases with at most this many elements in all arrays together are staged."""
 
 
-def fits(elements: int, arrays: int) -> bool:
-    """Whether a case of this many elements (spans) in this many arrays is staged."""
-    return elements <= STAGED_ELEMENTS and arrays <= 32
+MOST_JOINED = 16
+"""Cases of a joint launch, at most."""
+
+JOINED_ELEMENTS = 1 << 16
+"""Elements of each of them: what is larger is launched alone."""
+
+
+def fits(elements: int, arrays: int, *, most: int = STAGED_ELEMENTS) -> bool:
+    """Whether a case of this many elements (spans) in this many arrays is staged. most: elements that may be."""
+    return elements <= most and arrays <= 32

@@ -22,6 +22,11 @@ from tridiff.oracles.dtypes import dtype
 _ROWS = (1, 2, 3, 7, 16, 33, 64, 128, 256, 512)
 AIMED = 4
 """Of so many draws one is drawn from everything where the others are aimed."""
+SLOW_ROWS = 256
+"""Backends that take no more rows run one program after another, in Python, ..."""
+FEW, MANY = 16, 8
+"""... where most cases have so few programs, and one of so many has as many as fit: each has other values, and costs as
+much as the first."""
 FREE = 8
 """Of so many draws one has options of its own where the others share some."""
 AIMED_TRIES = 8
@@ -63,6 +68,8 @@ def call_cases(draw: st.DrawFn, *, target: str, topic: Topic, limits: Limits) ->
     row = rows()[call.row]
     sizes = cases.sizes_of(call, 1)
     most = max(min(limits.elements, row.budget or limits.elements) // max(sizes.values()), 1)
+    if limits.rows <= SLOW_ROWS and draw(st.integers(0, MANY - 1)):
+        most = min(most, FEW)
     programs = draw(st.sampled_from([n for n in _ROWS if n == 1 or n <= min(most, limits.rows)]))
     words = row.contents(call)
     given = {f"x{number}": draw(_content(call, number, words[number] if number < len(words) else ""))

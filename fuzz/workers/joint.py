@@ -7,7 +7,7 @@ from collections.abc import Callable, Sequence
 from tridiff.fuzz.backends import kind
 from tridiff.fuzz.backends.launch import Launch, resolve, unlike
 from tridiff.fuzz.content.place import Buffer
-from tridiff.fuzz.content.small import STAGED_ELEMENTS
+from tridiff.fuzz.content.small import JOINED_ELEMENTS, MOST_JOINED, fits
 from tridiff.fuzz.content.staging import Staging
 from tridiff.fuzz.errors import TridiffError
 from tridiff.fuzz.records import Case, JointOutcome, Launched, LaunchOptions, Outcome, Verdict
@@ -18,9 +18,6 @@ from tridiff.fuzz.workers import failures
 from tridiff.fuzz.workers.diagnostics import Diagnostics
 from tridiff.fuzz.workers.execute import Attempt, Executor
 from tridiff.kernels import generated
-
-MOST = 16
-"""Cases of a joint launch, at most."""
 
 Buffers = dict[str, Buffer]
 
@@ -41,15 +38,15 @@ class JointExecutor(Executor):
         joint, subject = target.run.joint, parse_subject(subject_name, target)
         for case in cases:
             case.check()
-        if joint is None or subject.fault or len(cases) > MOST or not all(
+        if joint is None or subject.fault or len(cases) > MOST_JOINED or not all(
                 one.target == target.name and one.options == cases[0].options and target.draw.valid(one)
-                for one in cases):
+                and fits(one.elements(), len(one.arrays), most=JOINED_ELEMENTS) for one in cases):
             raise TridiffError(f"{target.name} does not run these {len(cases)} cases in one launch",
                                fix="run each alone")
         if self._kind == "cuda" and self._wide is None:
-            self._wide = Staging(self._device, elements=MOST * STAGED_ELEMENTS)
+            self._wide = Staging(self._device, elements=MOST_JOINED * JOINED_ELEMENTS)
         runner, said = self._runner(backend), Diagnostics()
-        if self._kind == "cuda":
+        if self._kind in ("cuda", "evaluated"):
             runner.on_stage = stage  # type: ignore[attr-defined]
         together = _Together(joint, self._wide, [
             _Member(case, target, subject, backend, self._device, runner, stage, False, self._staging)
