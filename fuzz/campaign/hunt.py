@@ -296,7 +296,7 @@ class Hunt:
         limits = Limits(elements=self._spec.elements, rows=self._spec.rows,
                         variants=kind(self._spec.backend) != "interpreter", avoid=self._avoided,
                         only=frozenset(self._spec.only), aims=tuple(sorted(aims.items())),
-                        modes=self._joined.modes(),
+                        mode=self._joined.mode(),
                         releases=tuple(one.triton for one in self._recorder.pool.environments()))
 
         def attempt(case: Case) -> None:

@@ -35,11 +35,8 @@ JOINED = {"cuda": 8, "compile": 8}
 """Cases of a joint launch, by kind of backend, of subject `own` and targets that say how (`Run.joint`). The interpreter
 compiles nothing: it would gain nothing."""
 
-MODES = 2
-"""Sets of options that most cases of a shard are drawn with, so that they fit together ..."""
-
-MODES_FOR = 256
-"""... for so many of its cases."""
+ALIKE = 96
+"""Cases of a shard of which most are drawn with the same options, so that they fit together."""
 
 FOLDER = "joined"
 """In the state folder and in a campaign's record: joint launches that failed where the cases pass alone."""
@@ -80,17 +77,17 @@ class Joined:
         self._until = until
         self._spec, self._state, self._joint, self._recorder = spec, state, target.run.joint, recorder
         self._number = joining(spec, target)
-        self._groups: dict[tuple[LaunchOptions, tuple[LaunchOptions, ...]], list[Case]] = {}
+        self._groups: dict[LaunchOptions, list[Case]] = {}
         self._alone: collections.deque[tuple[Case, _Failed | None]] = collections.deque()
 
     def __len__(self) -> int:
         """How many cases are drawn and have no outcome."""
         return sum(map(len, self._groups.values())) + len(self._alone)
 
-    def modes(self) -> tuple[Mode, ...]:
+    def mode(self) -> Mode | None:
         """Options that most cases are to be drawn with now."""
-        chance = random.Random(finalise(self._spec.seed + (self._recorder.executed // MODES_FOR << 24)))
-        return tuple(random_mode(chance) for _ in range(MODES)) if self._number else ()
+        chance = random.Random(finalise(self._spec.seed + (self._recorder.executed // ALIKE << 24)))
+        return random_mode(chance) if self._number else None
 
     def takes(self, case: Case) -> bool:
         """Whether a case is to wait. One with the pattern of a known issue is not: it may fail."""
@@ -104,11 +101,10 @@ class Joined:
         """Have a case wait, and launch it with others if there are enough; whether some are to run alone now. Raises
         what `Recorder.execute` does."""
         self._recorder.store.hold(case, round_number=self._recorder.round)
-        key = case.options, case.variants
-        group = self._groups.setdefault(key, [])
+        group = self._groups.setdefault(case.options, [])
         group.append(case)
         if len(group) >= self._number:
-            self._launch(tuple(self._groups.pop(key)))
+            self._launch(tuple(self._groups.pop(case.options)))
         return bool(self._alone)
 
     def finish(self, judge: Judge, *, go_on: Callable[[], bool]) -> None:

@@ -9,4 +9,5 @@ cases.py      the arrays that belong to a call, which cases are valid, simpler c
 draw.py       Hypothesis strategies
 answers.py    a call evaluated with the functions of the oracles
 launching.py  call -> kernel -> launch
+joined.py     which calls may be made in one launch with others
 """

@@ -27,8 +27,8 @@ SLOW_ROWS = 256
 FEW, MANY = 16, 8
 """... where most cases have so few programs, and one of so many has as many as fit: each has other values, and costs as
 much as the first."""
-FREE = 8
-"""Of so many draws one has options of its own where the others share some."""
+FREE = 32
+"""Of so many draws one has options of its own where the others share theirs."""
 AIMED_TRIES = 8
 """Calls that are drawn, at most, for one with the aspect at which it is aimed."""
 _SEEDS = st.integers(0, 2**32 - 1)
@@ -74,8 +74,7 @@ def call_cases(draw: st.DrawFn, *, target: str, topic: Topic, limits: Limits) ->
     words = row.contents(call)
     given = {f"x{number}": draw(_content(call, number, words[number] if number < len(words) else ""))
              for number, one in enumerate(call.operands) if one.given}
-    own = not limits.modes or draw(st.integers(0, FREE - 1)) == 0
-    shared = None if own else limits.modes[draw(st.integers(0, len(limits.modes) - 1))]
+    shared = limits.mode if limits.mode and draw(st.integers(0, FREE - 1)) else None
     options = shared[0] if shared else draw(compile_modes())
     if row.gluon:
         # Layouts of one block, for as many warps.

@@ -4,6 +4,7 @@ import re
 
 from tridiff.fuzz.backends import compiler, lacking_type
 from tridiff.fuzz.language.cases import call_of, row_of
+from tridiff.fuzz.language.rows.descriptors import FENCE
 from tridiff.fuzz.records import Case
 
 _ALONE = re.compile(r"program_id|num_programs|print|device_assert|trap|poll|clock|timer|smid")
@@ -19,6 +20,6 @@ def may_join(case: Case, triton: str, backend: str) -> bool:
         return False
     if row.declined(call, triton, compiler(backend)) or lacking_type(backend, {one.dtype for one in case.arrays}):
         return False
-    text = row.text(call) + row.definitions(call)
+    text = row.text(call).replace(FENCE, "") + row.definitions(call)
     # What AMD's library lacks is known where Triton is imported.
     return not _ALONE.search(text) and not (compiler(backend).startswith("compile:gfx") and "libdevice." in text)

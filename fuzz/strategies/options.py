@@ -61,7 +61,7 @@ Mode = tuple[LaunchOptions, tuple[LaunchOptions, ...]]
 
 
 def random_mode(chance: random.Random) -> Mode:
-    """Options as `compile_modes` and `option_variants` draw them, for many cases at once."""
+    """Options as `compile_modes` and `option_variants` draw them, of many cases at once."""
     limit = chance.choice(_LIMITS) if chance.randrange(6) == 5 else 0
     options = _mode(warps=chance.choice((*_WARPS, 32)), stages=chance.choice(_STAGES), fusion=chance.random() < 0.5,
                     limit=limit, ctas=1)

@@ -45,8 +45,8 @@ class Limits:
     # Hundreds of them: Hypothesis warns of a strategy whose text is long.
     aims: tuple[tuple[str, int], ...] = field(default=(), repr=False)
     """Cells (`Draw.aims`) at which most draws are aimed, each with its weight; none where empty."""
-    modes: tuple[tuple[LaunchOptions, tuple[LaunchOptions, ...]], ...] = field(default=(), repr=False)
-    """Options, with variants, that most cases are to have of targets with joint launches; any where empty."""
+    mode: tuple[LaunchOptions, tuple[LaunchOptions, ...]] | None = None
+    """Options, with variants, that most cases are to have of targets with joint launches; None: any."""
     releases: tuple[str, ...] = ()
     """Releases of Triton that are to run the case, all of which take what is drawn; any where empty."""
 

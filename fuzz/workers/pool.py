@@ -327,8 +327,7 @@ class Pool:
                     stages.enter(message.name)
                 case protocol.Done() | protocol.DoneJoined():
                     stages.leave()
-                    said = message.outcome
-                    self._about(request, (said,) if isinstance(said, Outcome) else said.outcomes)
+                    self._about(request, message.outcome)
                     self._silent(worker)
                     if isinstance(message, protocol.DoneJoined):
                         return message.outcome, message.spent
@@ -340,15 +339,15 @@ class Pool:
                     self._silent(worker)
                     raise TridiffError(message.problem, fix=message.fix)
 
-    def _about(self, request: _Request, outcomes: tuple[Outcome, ...]) -> None:
-        """Raises Garbled for outcomes that are not those of what was asked. A joint launch may have ended without any.
-        """
-        if isinstance(request, protocol.RunJoined) and not outcomes:
-            return
-        cases = _cases(request)
-        said = [(one.case_digest, one.target, one.subject, one.backend) for one in outcomes]
-        if said != [(one.digest, one.target, request.subject, request.backend) for one in cases]:
-            raise protocol.Garbled(f"it answers for case {said[0][0]}, not for {cases[0].digest}")
+    def _about(self, request: _Request, said: Outcome | JointOutcome) -> None:
+        """Raises Garbled for an answer to something else. A joint launch may have ended without outcomes."""
+        if isinstance(said, JointOutcome) != isinstance(request, protocol.RunJoined):
+            raise protocol.Garbled("it answers another kind of request")
+        outcomes = said.outcomes if isinstance(said, JointOutcome) else (said,)
+        told = [(one.case_digest, one.target, one.subject, one.backend) for one in outcomes]
+        asked = [(one.digest, one.target, request.subject, request.backend) for one in _cases(request)]
+        if told != asked and (told or isinstance(said, Outcome)):
+            raise protocol.Garbled(f"it answers for case {told[0][0]}, not for {asked[0][0]}")
 
     def _silent(self, worker: Worker) -> None:
         left = worker.unasked()

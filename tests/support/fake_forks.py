@@ -6,17 +6,18 @@ import subprocess
 import threading
 from collections.abc import Callable
 from pathlib import Path
+from typing import Any
 
 from tridiff.fuzz.records import Case, Environment, Outcome, Verdict
 from tridiff.fuzz.workers import protocol
 from tridiff.fuzz.workers.connection import Worker
 from tridiff.fuzz.workers.forks import PoolOptions
 
-Speech = Callable[[socket.socket, protocol.Run], None]
+Speech = Callable[[socket.socket, Any], None]
 """What a worker sends in answer to its first request."""
 
 
-def done(request: protocol.Run, *, sequence: int | None = None, case: Case | None = None,
+def done(request: Any, *, sequence: int | None = None, case: Case | None = None,
          verdict: Verdict = Verdict.AGREE) -> bytes:
     """The right answer, or one that differs from it where said."""
     outcome = Outcome(case_digest=(case or request.case).digest, target=request.case.target, subject=request.subject,

@@ -7,7 +7,17 @@ from pathlib import Path
 
 from tests.support.outcomes import outcome_of
 from tridiff.fuzz.errors import TridiffError
-from tridiff.fuzz.records import Case, Environment, Evidence, Explicit, Outcome, RowCounts, Signature, Verdict
+from tridiff.fuzz.records import (
+    Case,
+    Environment,
+    Evidence,
+    Explicit,
+    JointOutcome,
+    Outcome,
+    RowCounts,
+    Signature,
+    Verdict,
+)
 from tridiff.fuzz.records.observed import Observe, Observed
 from tridiff.fuzz.registry import find
 from tridiff.fuzz.workers.pool import PoolOptions
@@ -21,6 +31,10 @@ class FakePool:
 
     failing: Failing = staticmethod(lambda case: "")
     log: Path | None = None
+    together: Callable[[tuple[Case, ...]], str] = staticmethod(lambda cases: "")
+    """The reason why a joint launch crashes; "" for none."""
+    joined: list[int]
+    """Numbers of cases of joint launches."""
     pause = 0.0
     """Seconds that every case takes."""
 
@@ -28,7 +42,7 @@ class FakePool:
         self.options = options
         self.replacement_seconds: list[float] = []
         self.deaths = 0
-        self.executed = 0
+        self.executed, self.joined = 0, []
         self.compile_seconds = 0.0
         self.observed: Observed | None = None
         self.reached: tuple[int, ...] = ()
@@ -59,6 +73,13 @@ class FakePool:
                           backend=backend or self.options.backend, reason=kind,
                           rows=RowCounts(agree=0 if kind else rows, disagree=rows if kind else 0), launches=1,
                           failing_rows=tuple(range(min(rows, 3))) if kind else ())
+
+    def execute_joined(self, cases: tuple[Case, ...], subject: str, *, backend: str | None = None,
+                       until: float | None = None) -> JointOutcome:
+        self.joined.append(len(cases))
+        if crash := type(self).together(cases):
+            return JointOutcome(verdict=Verdict.CRASH, reason=crash, source="def kernel")
+        return JointOutcome(outcomes=tuple(self.execute(one, subject, backend=backend) for one in cases))
 
     def inputs(self, case: Case, subject: str = "own") -> Evidence:
         """The listed values, or zeros."""

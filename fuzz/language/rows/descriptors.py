@@ -17,8 +17,8 @@ from tridiff.oracles.dtypes import dtype
 from tridiff.oracles.rules import BIT, NUM, Rule
 
 _TYPES = (*INTEGERS, *FLOATS)
-_FENCE = ('tl.inline_asm_elementwise("fence.proxy.async.global; mov.b32 $0, $1;", "=r,r", (tl.program_id(0),), '
-          "dtype=tl.int32, is_pure=False, pack=1)")
+FENCE = ('tl.inline_asm_elementwise("fence.proxy.async.global; mov.b32 $0, $1;", "=r,r", (tl.program_id(0),), '
+         "dtype=tl.int32, is_pure=False, pack=1)")
 """Writes of the kernel before it come before transfers by descriptors behind it (PTX ISA, async proxy)."""
 
 
@@ -146,7 +146,7 @@ def _reduction(name: str) -> Row:
             f"place = tl.arange(0, {padded})",
             f"held = tl.load(x0_ptr + program * x0_pitch + place, mask=place < {count})",
             f"tl.store(out0_ptr + program * out0_pitch + place, held, mask=place < {count})",
-            _FENCE, "tl.debug_barrier()", _made("target", "out0", shape, block),
+            FENCE, "tl.debug_barrier()", _made("target", "out0", shape, block),
             f"value = tl.load(x1_ptr + program * x1_pitch + {index(block)})",
             f"target.{name}([{call.options['down']}, {call.options['right']}], value)"])
 

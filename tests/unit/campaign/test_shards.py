@@ -315,13 +315,13 @@ def outcome(case: Case, verdict: Verdict = Verdict.AGREE, reason: str = "") -> O
 def test_a_store_remembers_the_case_in_flight(tmp_path: Path) -> None:
     path = tmp_path / "s.sqlite"
     store = ShardStore(path)
-    assert store.inflight() is None and store.next_round() == 0
+    assert store.inflight() == () and store.next_round() == 0
     store.begin(addition(rows=3), round_number=2)
     store.close()
     again = ShardStore(path)
-    assert again.inflight() == addition(rows=3) and again.next_round() == 3
+    assert again.inflight() == (addition(rows=3),) and again.next_round() == 3
     again.end(outcome(addition(rows=3)), addition(rows=3), phase="fuzz", round_number=3)
-    assert again.inflight() is None and again.next_round() == 4
+    assert again.inflight() == () and again.next_round() == 4
     again.close()
 
 

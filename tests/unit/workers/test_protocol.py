@@ -15,8 +15,9 @@ from msgspec.structs import replace
 
 from tests.support.cases import addition
 from tests.support.fake_forks import FakeForks, Speech, done
+from tests.support.outcomes import outcome_of
 from tridiff.fuzz.errors import TridiffError
-from tridiff.fuzz.records import Environment, Outcome, Verdict
+from tridiff.fuzz.records import Case, Environment, JointOutcome, Outcome, Verdict
 from tridiff.fuzz.records.outcome import LONGEST_REASON
 from tridiff.fuzz.workers import forks, pool, protocol
 from tridiff.fuzz.workers.child import bounded
@@ -107,6 +108,35 @@ def test_nonsense_costs_the_worker_and_the_case_is_not_checked(
     assert made.deaths == 1 and made.worker != victim
     after = made.execute(B, "own")
     assert (after.verdict, after.case_digest) == (Verdict.AGREE, B.digest)
+
+
+def joined(request: protocol.RunJoined, *cases: Case) -> bytes:
+    """The answer to a joint launch, of these cases."""
+    return protocol.line(protocol.DoneJoined(sequence=request.sequence, outcome=JointOutcome(outcomes=tuple(
+        outcome_of(one, Verdict.AGREE) for one in cases))))
+
+
+@pytest.mark.parametrize(("answer", "reason"), [
+    (lambda r: joined(r, B, A), f"it answers for case {B.digest}"), (lambda r: joined(r, A), "it answers for case"),
+    (lambda r: protocol.line(protocol.Done(sequence=r.sequence, outcome=outcome_of(A, Verdict.AGREE))), "another kind")])
+def test_a_joint_launch_whose_answer_is_for_something_else_is_not_checked(
+        speaking: Callable[..., Pool], answer: Callable[[protocol.RunJoined], bytes], reason: str) -> None:
+    made = speaking(lambda c, r: c.sendall(answer(r)))
+    found = made.execute_joined((A, B), "own")
+    assert (found.verdict, found.outcomes) == (Verdict.NOT_CHECKED, ()) and reason in found.reason
+    assert made.deaths == 1 and made.execute(B, "own").verdict is Verdict.AGREE
+
+
+def test_a_joint_launch_in_which_the_worker_dies_or_hangs_fails_as_a_whole(speaking: Callable[..., Pool]) -> None:
+    died = speaking(lambda c, r: c.shutdown(socket.SHUT_RDWR)).execute_joined((A, B), "own")
+    hung = speaking(lambda c, r: None, hang_limit=0.2).execute_joined((A, B), "own")
+    assert (died.verdict, died.passed(), hung.passed()) == (Verdict.CRASH, (), ())
+    assert "stage materialise" in died.reason and "no answer within" in hung.reason
+
+
+def test_the_outcomes_of_a_joint_launch_are_those_of_its_cases(speaking: Callable[..., Pool]) -> None:
+    found = speaking(lambda c, r: c.sendall(joined(r, A, B))).execute_joined((A, B), "own")
+    assert [one.case_digest for one in found.passed()] == [A.digest, B.digest]
 
 
 def test_half_an_answer_and_the_end_is_a_death(speaking: Callable[..., Pool]) -> None:

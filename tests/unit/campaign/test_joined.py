@@ -1,0 +1,144 @@
+"""Joint launches in campaigns: what waits, what counts, what runs alone, and what is told of calls that act on one
+another."""
+
+import sqlite3
+from collections import Counter
+from pathlib import Path
+
+import msgspec
+import pytest
+
+from tests.support.campaigns import shard_spec
+from tests.support.cases import addition
+from tests.support.fake_pool import FakePool
+from tridiff.fuzz.campaign import joined, shard
+from tridiff.fuzz.campaign.record import ShardResult
+from tridiff.fuzz.campaign.store import ShardStore
+from tridiff.fuzz.records import Case, Together
+from tridiff.fuzz.registry import find
+from tridiff.fuzz.workers.pool import NoWorker
+
+
+@pytest.fixture(autouse=True)
+def fake(monkeypatch: pytest.MonkeyPatch) -> type[FakePool]:
+    class Pool(FakePool):
+        pass
+
+    monkeypatch.setattr(shard, "Pool", Pool)
+    monkeypatch.setattr(shard, "_pools", {})
+    return Pool
+
+
+def run(state: Path, **changes: object) -> ShardResult:
+    """A shard of calls for a GPU."""
+    return shard.run_shard(shard_spec(**{"target": "language.operators", "backend": "cuda", "max_cases": 60,
+                                         "elements": 1 << 12, "shrink": False, **changes}), str(state))
+
+
+def launches() -> list[int]:
+    (pool,) = shard._pools.values()
+    assert isinstance(pool, FakePool)
+    return pool.joined
+
+
+def digests(state: Path) -> list[str]:
+    with sqlite3.connect(state / "shard-00000.sqlite") as database:
+        return [one for (one,) in database.execute("select digest from outcomes where phase = 'fuzz'")]
+
+
+def test_most_calls_of_a_shard_are_launched_with_others_and_each_counts_once(tmp_path: Path) -> None:
+    result = run(tmp_path, max_cases=200)
+    assert (result.counts.executed, result.counts.agree, result.error) == (200, 200, "")
+    assert max(launches()) == joined.JOINED["cuda"] and sum(launches()) > 130
+    calls = sum(number for cell, number in result.cells.items() if " operands=" in cell)
+    assert calls == 200
+
+
+def test_the_same_seed_draws_the_same_cases_whatever_is_joined(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    run(tmp_path / "a")
+    monkeypatch.setattr(joined.Joined, "takes", lambda self, case: False)
+    run(tmp_path / "b")
+    assert Counter(digests(tmp_path / "a")) == Counter(digests(tmp_path / "b"))
+
+
+@pytest.mark.parametrize("changes", [
+    {"backend": "interpreter"}, {"subject": "own+fault:changed_value"}, {"target": "language.overflow"},
+    {"issue": "flip-of-one-element", "target": "language.movement"}])
+def test_other_shards_join_nothing(changes: dict[str, object]) -> None:
+    spec = shard_spec(**{"target": "language.operators", "backend": "cuda", **changes})
+    assert joined.joining(spec, find(spec.target)) == 0
+
+
+def test_a_case_that_fails_in_a_joint_launch_runs_alone_and_becomes_a_finding(
+        tmp_path: Path, fake: type[FakePool]) -> None:
+    fake.failing = staticmethod(lambda case: "value" if case.sizes["rows"] == 3 else "")
+    result = run(tmp_path, shrink=True)
+    assert (result.counts.executed, result.error) == (60, "") and result.counts.disagree > 0
+    assert result.findings and {entry.reproduced for entry in result.findings} == {"5/5"}
+    assert joined.told(tmp_path) == ((), {})
+
+
+@pytest.mark.parametrize(("again", "counting"), [(True, 1), (False, 0)])
+def test_a_joint_launch_that_fails_where_its_cases_pass_is_told(
+        again: bool, counting: int, tmp_path: Path, fake: type[FakePool]) -> None:
+    crashed: list[tuple[Case, ...]] = []
+
+    def together(cases: tuple[Case, ...]) -> str:
+        if not crashed or (again and cases == crashed[0]):
+            crashed.append(cases)
+            return "illegal_address: CUDA error"
+        return ""
+
+    fake.together = staticmethod(together)
+    result = run(tmp_path, max_cases=40)
+    assert (result.counts.executed, result.counts.agree) == (40, 40)
+    names, others = joined.told(tmp_path)
+    assert (len(names), len(others)) == (counting, 1 - counting)
+    (path,) = (tmp_path / joined.FOLDER).glob("*.json")
+    found = msgspec.json.decode(path.read_bytes(), type=Together)
+    assert found.cases == crashed[0] and found.reason == "illegal_address: CUDA error" and found.source == "def kernel"
+    (tmp_path / "record").mkdir()
+    joined.keep(tmp_path, tmp_path / "record")
+    assert (tmp_path / "record" / joined.FOLDER / path.name).read_bytes() == path.read_bytes()
+
+
+def test_a_launch_that_crashes_because_of_one_case_is_explained_by_that_case(
+        tmp_path: Path, fake: type[FakePool]) -> None:
+    fake.failing = staticmethod(lambda case: "value" if case.sizes["rows"] == 3 else "")
+    fake.together = staticmethod(lambda cases: "crash" if any(one.sizes["rows"] == 3 for one in cases) else "")
+    assert run(tmp_path).counts.executed == 60
+    assert joined.told(tmp_path) == ((), {})
+
+
+def test_whoever_resumes_a_killed_shard_judges_what_waited_once(tmp_path: Path, fake: type[FakePool]) -> None:
+    number = 0
+
+    def killed(cases: tuple[Case, ...]) -> str:
+        nonlocal number
+        number += 1
+        if number == 3:
+            raise NoWorker("killed on purpose")
+        return ""
+
+    fake.together = staticmethod(killed)
+    assert "killed on purpose" in run(tmp_path).error
+    before = digests(tmp_path)
+    store = ShardStore(shard.shard_path(tmp_path, 0))
+    waiting = [case.digest for case in store.inflight()]
+    store.close()
+    assert len(waiting) >= joined.JOINED["cuda"]
+    result = run(tmp_path)
+    after = digests(tmp_path)
+    assert (result.counts.executed, result.error) == (60, "")
+    assert after[:len(before)] == before and after[len(before):len(before) + len(waiting)] == waiting
+
+
+def test_equal_cases_that_wait_are_kept_apart(tmp_path: Path) -> None:
+    store = ShardStore(tmp_path / "s.sqlite")
+    for _ in range(2):
+        store.hold(addition(), round_number=0)
+    store.begin(addition(), round_number=1)
+    assert store.inflight() == (addition(), addition())
+    store.withdraw()
+    assert store.inflight() == (addition(),)
+    store.close()
