@@ -117,8 +117,8 @@ def joined(request: protocol.RunJoined, *cases: Case) -> bytes:
 
 
 @pytest.mark.parametrize(("answer", "reason"), [
-    (lambda r: joined(r, B, A), f"it answers for case {B.digest}"), (lambda r: joined(r, A), "it answers for case"),
-    (lambda r: protocol.line(protocol.Done(sequence=r.sequence, outcome=outcome_of(A, Verdict.AGREE))), "another kind")])
+    (lambda r: joined(r, B, A), f"it answers for case {B.digest}"), (lambda r: joined(r, A), "answers for case"),
+    (lambda r: protocol.line(protocol.Done(sequence=r.sequence, outcome=outcome_of(A, Verdict.AGREE))), "of request")])
 def test_a_joint_launch_whose_answer_is_for_something_else_is_not_checked(
         speaking: Callable[..., Pool], answer: Callable[[protocol.RunJoined], bytes], reason: str) -> None:
     made = speaking(lambda c, r: c.sendall(answer(r)))
