@@ -20,7 +20,7 @@ from tridiff.fuzz.backends import kind
 from tridiff.fuzz.campaign.record import ShardSpec
 from tridiff.fuzz.campaign.recorder import Recorder
 from tridiff.fuzz.content.counter import finalise
-from tridiff.fuzz.content.small import JOINED_ELEMENTS, fits
+from tridiff.fuzz.content.small import JOINED_ELEMENTS, STAGED_TOGETHER, fits
 from tridiff.fuzz.known.issues import issues_of
 from tridiff.fuzz.records import Case, JointOutcome, LaunchOptions, Outcome, Together, canonical_json
 from tridiff.fuzz.records.joint import OF_ALL
@@ -74,10 +74,11 @@ class Joined:
 
     def __init__(self, spec: ShardSpec, state: Path, *, target: Target, recorder: Recorder,
                  until: float | None) -> None:
-        self._until = until
+        self._until, self._triton = until, ""
         self._spec, self._state, self._joint, self._recorder = spec, state, target.run.joint, recorder
         self._number = joining(spec, target)
-        self._groups: dict[LaunchOptions, list[Case]] = {}
+        self._groups: dict[tuple[LaunchOptions, bool], list[Case]] = {}
+        """By options, and whether they are staged."""
         self._alone: collections.deque[tuple[Case, _Failed | None]] = collections.deque()
 
     def __len__(self) -> int:
@@ -91,20 +92,23 @@ class Joined:
 
     def takes(self, case: Case) -> bool:
         """Whether a case is to wait. One with the pattern of a known issue is not: it may fail."""
-        backend, triton = self._spec.backend, self._recorder.pool.environment.triton if self._number else ""
-        return bool(self._number) and self._joint is not None and fits(
-            case.elements(), len(case.arrays), most=JOINED_ELEMENTS) and (
-            self._joint.may_join(case, triton, backend)) and not any(
+        if not self._number or self._joint is None:
+            return False
+        self._triton = self._triton or self._recorder.pool.environment.triton
+        backend = self._spec.backend
+        return fits(case.elements(), len(case.arrays), most=JOINED_ELEMENTS) and (
+            self._joint.may_join(case, self._triton, backend)) and not any(
                 one.shows_on(backend) for one in issues_of(case, self._spec.subject))
 
     def add(self, case: Case) -> bool:
         """Have a case wait, and launch it with others if there are enough; whether some are to run alone now. Raises
         what `Recorder.execute` does."""
         self._recorder.store.hold(case, round_number=self._recorder.round)
-        group = self._groups.setdefault(case.options, [])
+        key = case.options, fits(case.elements(), len(case.arrays), most=STAGED_TOGETHER)
+        group = self._groups.setdefault(key, [])
         group.append(case)
         if len(group) >= self._number:
-            self._launch(tuple(self._groups.pop(case.options)))
+            self._launch(tuple(self._groups.pop(key)))
         return bool(self._alone)
 
     def finish(self, judge: Judge, *, go_on: Callable[[], bool]) -> None:

@@ -7,8 +7,11 @@ STAGED_ELEMENTS = 1 << 15
 MOST_JOINED = 16
 """Cases of a joint launch, at most."""
 
-JOINED_ELEMENTS = 1 << 16
+JOINED_ELEMENTS = 1 << 20
 """Elements of each of them: what is larger is launched alone."""
+
+STAGED_TOGETHER = 1 << 16
+"""Elements of each of them where they are staged."""
 
 
 def fits(elements: int, arrays: int, *, most: int = STAGED_ELEMENTS) -> bool:

@@ -57,6 +57,7 @@ def campaign_report(summary: Summary, record: Record) -> Report:
                          summary.not_checked_reasons)),
                      *((", ".join(names), reason) for reason, names in summary.left_out.items()),
                      *((", ".join(names), f"does not count: {why}") for why, names in summary.unconfirmed.items()),
+                     *((name, "a joint launch fails, and its cases pass alone") for name in summary.joined),
                      *(((f"{counts.refused:,}", "the case could not be run at all"),) if counts.refused else ())),
         errors=summary.errors)
 

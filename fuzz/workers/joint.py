@@ -7,7 +7,7 @@ from collections.abc import Callable, Sequence
 from tridiff.fuzz.backends import kind
 from tridiff.fuzz.backends.launch import Launch, resolve, unlike
 from tridiff.fuzz.content.place import Buffer
-from tridiff.fuzz.content.small import JOINED_ELEMENTS, MOST_JOINED, fits
+from tridiff.fuzz.content.small import JOINED_ELEMENTS, MOST_JOINED, STAGED_TOGETHER, fits
 from tridiff.fuzz.content.staging import Staging
 from tridiff.fuzz.errors import TridiffError
 from tridiff.fuzz.records import Case, JointOutcome, Launched, LaunchOptions, Outcome, Verdict
@@ -43,14 +43,15 @@ class JointExecutor(Executor):
                 and fits(one.elements(), len(one.arrays), most=JOINED_ELEMENTS) for one in cases):
             raise TridiffError(f"{target.name} does not run these {len(cases)} cases in one launch",
                                fix="run each alone")
+        small = all(fits(one.elements(), len(one.arrays), most=STAGED_TOGETHER) for one in cases)
         if self._kind == "cuda" and self._wide is None:
-            self._wide = Staging(self._device, elements=MOST_JOINED * JOINED_ELEMENTS)
+            self._wide = Staging(self._device, elements=MOST_JOINED * STAGED_TOGETHER)
         runner, said = self._runner(backend), Diagnostics()
         if self._kind in ("cuda", "evaluated"):
             runner.on_stage = stage  # type: ignore[attr-defined]
-        together = _Together(joint, self._wide, [
-            _Member(case, target, subject, backend, self._device, runner, stage, False, self._staging)
-            for case in cases])
+        together = _Together(joint, self._wide if small else None, [
+            _Member(case, target, subject, backend, self._device, runner, stage, False,
+                    self._staging if small else None) for case in cases])
         try:
             wrong = together.first()
             outcomes = () if wrong else tuple(one.outcome() for one in together.members)
@@ -63,7 +64,10 @@ class JointExecutor(Executor):
             self.on_error(error)
             failure = failures.classify(error, backend, said=said.first(), asserted=said.asserted())
             generated.forget()
-            found = JointOutcome(verdict=failure.verdict, reason=" ".join(f"{failure.kind}: {failure.reason}".split()))
+            # The memory of a worker is tridiff's own limit.
+            lacking = failure.kind == "out_of_memory"
+            found = JointOutcome(verdict=Verdict.NOT_CHECKED if lacking else failure.verdict, reason=" ".join(
+                f"{failure.kind}: {failure.reason}".split()))
             spent = failure.spent
         finally:
             if self._artefacts is not None:
