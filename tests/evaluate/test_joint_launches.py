@@ -6,7 +6,7 @@ from collections.abc import Sequence
 import pytest
 from msgspec.structs import replace
 
-from tests.support.cases import calling
+from tests.support.cases import called, calling
 from tridiff.fuzz.errors import TridiffError
 from tridiff.fuzz.language.joined import may_join
 from tridiff.fuzz.records import Case, JointOutcome, LaunchOptions, Verdict
@@ -15,18 +15,6 @@ from tridiff.kernels.language import joined
 from tridiff.kernels.language.call import Call, Operand
 
 SM_90, EIGHT = "evaluated:sm_90", LaunchOptions(num_warps=8)
-NUMBERS = ("1", "2", "3", "-4")
-
-
-def called(row: str, dtype: str = "i32", *, programs: int = 1, number: str = "") -> Case:
-    """A row's call of two blocks, or of one and a constexpr number."""
-    block = Operand(dtype=dtype, shape=(4,))
-    other = Operand(kind="constexpr", dtype=dtype, number=number) if number else block
-    call = Call(row=row, operands=(block, other), options={"way": "plain"}, stored=(dtype,))
-    given = {"x0": NUMBERS * programs} | ({} if number else {"x1": NUMBERS[::-1] * programs})
-    return calling(call, given, programs=programs)
-
-
 CASES = (called("operator.add", programs=2), called("operator.sub", "i64", programs=3), called("operator.mul", "fp32"),
          called("operator.add", number="7"))
 

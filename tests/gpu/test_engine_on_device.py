@@ -7,7 +7,7 @@ import pytest
 import torch
 from msgspec.structs import replace
 
-from tests.support.cases import addition, division, ramp, reduction
+from tests.support.cases import addition, called, division, ramp, reduction
 from tests.support.content_specs import checksums, recorded
 from tridiff.fuzz.campaign import shard
 from tridiff.fuzz.campaign.record import ShardSpec
@@ -54,6 +54,18 @@ def test_a_fault_is_its_verdict_and_the_next_case_agrees(
     assert kinds is None or outcome.signature.kind in kinds
     after = pool.execute(addition(rows=1000, block=128), "own")
     assert (after.verdict, after.rows.agree) == (Verdict.AGREE, 1000), after.reason
+
+
+@pytest.mark.parametrize("programs", [2, 8192])
+def test_cases_of_a_joint_launch_give_what_they_give_alone(pool: Pool, programs: int) -> None:
+    cases = tuple(called(row, dtype, programs=programs, number=number) for row, dtype, number in (
+        ("operator.add", "i32", ""), ("operator.sub", "i64", ""), ("operator.mul", "fp32", ""),
+        ("operator.add", "i32", "7")))
+    cases = (replace(cases[0], variants=(LaunchOptions(num_warps=8),)), *cases[1:])
+    found = pool.execute_joined(cases, "own")
+    assert [one.verdict for one in found.outcomes] == [Verdict.AGREE] * 4, found.reason
+    assert [one.rows.agree for one in found.outcomes] == [programs] * 4
+    assert [one.launches for one in found.outcomes] == [2, 0, 0, 0]
 
 
 def test_a_context_that_is_gone_takes_its_worker_with_it(pool: Pool) -> None:

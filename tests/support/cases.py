@@ -6,7 +6,7 @@ from tridiff.fuzz.language.cases import arrays_of, sizes_of
 from tridiff.fuzz.language.index import rows as rows_of_the_language
 from tridiff.fuzz.records import ArraySpec, Base, Case, Constant, Content, Explicit, Iota, LaunchOptions, Layout
 from tridiff.fuzz.registry import find
-from tridiff.kernels.language.call import Call
+from tridiff.kernels.language.call import Call, Operand
 
 _PLAIN, _DEFAULTS = Layout(), LaunchOptions()
 
@@ -62,3 +62,13 @@ def calling(call: Call, given: Mapping[str, Content | tuple[str, ...]], *, progr
                 program=call, arrays=arrays_of(call, contents), options=options)
     assert find(case.target).draw.valid(case)
     return case
+
+
+def called(row: str, dtype: str = "i32", *, programs: int = 1, number: str = "",
+           options: LaunchOptions = _DEFAULTS) -> Case:
+    """A row's call of two blocks of four elements, or of one and a constexpr number."""
+    block = Operand(dtype=dtype, shape=(4,))
+    other = Operand(kind="constexpr", dtype=dtype, number=number) if number else block
+    call = Call(row=row, operands=(block, other), options={"way": "plain"}, stored=(dtype,))
+    ramp = Content(base=Iota(start=-3, step=1, per_row=2))
+    return calling(call, {"x0": ramp} | ({} if number else {"x1": ramp}), programs=programs, options=options)
