@@ -9,7 +9,7 @@ from random import Random
 from hypothesis import strategies as st
 
 from tridiff.fuzz.backends.launch import Launch
-from tridiff.fuzz.launching import fragments_gluon, fragments_plain
+from tridiff.fuzz.launching import fragments_amd, fragments_gluon, fragments_plain
 from tridiff.fuzz.launching.expressions import EXPRESSIONS
 from tridiff.fuzz.launching.lines import parts, translatable
 from tridiff.fuzz.launching.scene import EVERY, Answers, Choices, Scene, Topic
@@ -21,7 +21,7 @@ from tridiff.fuzz.versions import before
 
 FAULTS = ("first_answer_lost", "answers_swapped")
 """Planted in what a scene tells: its first answer is empty, and its first two in each other's place."""
-_TEXTS = (fragments_plain.FRAGMENTS, fragments_gluon.FRAGMENTS, EXPRESSIONS)
+_TEXTS = (fragments_plain.FRAGMENTS, fragments_gluon.FRAGMENTS, fragments_amd.FRAGMENTS, EXPRESSIONS)
 _SHOWN = 300
 MOST = 6000
 """Characters of an answer; of a longer one a digest is kept."""

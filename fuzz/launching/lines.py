@@ -6,6 +6,7 @@ from collections.abc import Set
 from functools import cache, lru_cache
 
 from tridiff.fuzz.launching import (
+    fragments_amd,
     fragments_gluon,
     fragments_plain,
     lines_arguments,
@@ -34,7 +35,8 @@ _LANGUAGES = {"plain": (fragments_plain.HEAD,
                         (lines_plain.LINES, lines_statements.LINES, lines_further.PLAIN,
                          lines_arguments.lines("plain"))),
               "gluon": (fragments_gluon.HEAD, lines_gluon.HELPERS,
-                        (lines_gluon.LINES, lines_further.GLUON, lines_arguments.lines("gluon")))}
+                        (lines_gluon.LINES, lines_further.GLUON, lines_arguments.lines("gluon"))),
+              "amd": (fragments_amd.HEAD, "", (fragments_amd.LINES,))}
 
 
 @cache

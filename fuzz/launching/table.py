@@ -3,7 +3,7 @@
 from functools import cache
 
 from tridiff.fuzz.language.index import rows
-from tridiff.fuzz.launching import fragments_gluon, fragments_plain
+from tridiff.fuzz.launching import fragments_amd, fragments_gluon, fragments_plain
 from tridiff.fuzz.launching.due_of_types import TYPES
 from tridiff.fuzz.launching.expressions import EXPRESSIONS
 from tridiff.fuzz.launching.lines import parts
@@ -40,14 +40,18 @@ _DUE_OF_TYPES = "tridiff.fuzz.launching.due_of_types"
 _DUE_OF_UNUSUAL = "tridiff.fuzz.launching.due_of_unusual"
 _ARCHITECTURES = (90, 80)
 
-def _has_clusters(choices: Choices) -> bool:
-    """Whether a chip has what the option asks for: sm_80 has no clusters of blocks."""
-    return choices["option"] != "blocks" or choices["chip"] != "sm_80"
+_CLUSTERED = ("sm_90", "sm_100", "gfx1250")
 
 
-def _can_be_played(choices: Choices) -> bool:
-    """Whether a chip has what a part is about as well: tensor memory is refused for others."""
-    return _has_clusters(choices) and ("tensor memory" not in str(choices["part"]) or choices["chip"] == "sm_100")
+def _suits(choices: Choices) -> bool:
+    """Whether a piece or a part is about a chip, which has what the option asks for as well: tensor memory is refused
+    for others, few have clusters of blocks, and layouts of Gluon are for a number of warps."""
+    language, _, name = str(choices.get("piece") or choices["part"]).partition(": ")
+    chip = str(choices["chip"])
+    return (choices["option"] != "blocks" or chip in _CLUSTERED) and (
+        choices["option"] != "warps" or language == "plain") and (
+        chip in fragments_amd.CHIPS_OF[name.partition(" ")[0]] if language == "amd"
+        else chip.startswith("sm_") and (not name.startswith("tensor memory ") or chip == "sm_100"))
 
 
 SCENES: tuple[Scene, ...] = (
@@ -194,11 +198,12 @@ SCENES: tuple[Scene, ...] = (
           vocabulary={"expression": tuple(EXPRESSIONS), "draw": DRAWS}),
     Scene(name="pieces", topic="front_end", play=f"{_SCENES}.front_end:pieces",
           vocabulary={"piece": (*(f"plain: {name}" for name in fragments_plain.FRAGMENTS),
-                                *(f"gluon: {name}" for name in fragments_gluon.FRAGMENTS)),
+                                *(f"gluon: {name}" for name in fragments_gluon.FRAGMENTS),
+                                *(f"amd: {name}" for name in fragments_amd.FRAGMENTS)),
                       "chip": CHIPS, "option": FRONT_END, "draw": DRAWS},
-          legal=_has_clusters),
+          legal=_suits),
     Scene(name="lines", topic="front_end", play=f"{_SCENES}.front_end:lines",
-          vocabulary={"part": tuple(parts()), "chip": CHIPS, "option": FRONT_END}, legal=_can_be_played),
+          vocabulary={"part": tuple(parts()), "chip": CHIPS, "option": FRONT_END}, legal=_suits),
     Scene(name="calls", topic="front_end", play=f"{_SCENES}.front_end:calls",
           vocabulary={"row": tuple(rows()), "draw": DRAWS}),
     Scene(name="values", topic="interpreted", play=f"{_SCENES}.interpreted:values",

@@ -51,7 +51,7 @@ DESCRIPTORS = ("nothing", "no rank", "six axes", "ranks", "block's rank", "addre
 LAYOUTS = ("blocked", "slice 0", "slice 1", "mma 2", "mma 3", "operand 0", "operand 1", "linear", "shared",
            "transposed", "swizzled", "padded", "shared linear", "default 16", "default 8", "auto", "coalesced")
 
-CHIPS = ("sm_90", "sm_80", "sm_100")
+CHIPS = ("sm_90", "sm_80", "sm_100", "gfx942", "gfx950", "gfx1250", "gfx1100", "gfx1200")
 FRONT_END = ("", "debug", "overflow", "addresses", "blocks", "warps", "floats")
 """Options of the compiler that its front end looks at."""
 DRAWS = tuple(range(8))

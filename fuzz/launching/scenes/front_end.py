@@ -10,11 +10,13 @@ import textwrap
 import warnings
 from collections import Counter
 from collections.abc import Callable, Sequence
+from contextlib import AbstractContextManager
 from functools import partial
 from random import Random
 from typing import Any, TypeVar
 
 from hypothesis.errors import UnsatisfiedAssumption
+from triton.backends.compiler import GPUTarget
 
 from tridiff.fuzz.backends.compile import Pointer, pointer_to, source_of, target_of
 from tridiff.fuzz.backends.device_errors import refusal
@@ -25,9 +27,9 @@ from tridiff.fuzz.language.choices import Choices as Drawn
 from tridiff.fuzz.language.index import rows
 from tridiff.fuzz.language.launching import module_of
 from tridiff.fuzz.language.row import Row, installed
-from tridiff.fuzz.launching import fragments_gluon, fragments_plain
+from tridiff.fuzz.launching import fragments_amd, fragments_gluon, fragments_plain
 from tridiff.fuzz.launching.apart import answered
-from tridiff.fuzz.launching.bench import bench
+from tridiff.fuzz.launching.bench import Bench, bench
 from tridiff.fuzz.launching.lines import module, statements, trimmed
 from tridiff.fuzz.launching.scene import Answers, Choices
 from tridiff.fuzz.launching.spoil import spoilt, variants
@@ -154,7 +156,17 @@ def _told(module: str, arguments: dict[str, Any], chip: str, options: dict[str, 
 
 def _source(module: str, arguments: dict[str, Any], chip: str, options: dict[str, Any]) -> str:
     kernel: Any = load(module, name="kernel").kernel
-    return source_ir(source_of(kernel, arguments), target_of(chip), options)
+    return source_ir(source_of(kernel, arguments), _target(chip), options)
+
+
+def _target(chip: str) -> GPUTarget:
+    # No kernel is compiled to the end for most of AMD's: they are none of `backends`.
+    return GPUTarget("hip", chip, 64 if chip.startswith("gfx9") else 32) if chip.startswith("gfx") else target_of(chip)
+
+
+def _device(chip: str) -> AbstractContextManager[Bench]:
+    """What Triton takes for the device while its front end works for a chip."""
+    return bench(int(chip.removeprefix("sm_")) if chip.startswith("sm_") else 90)
 
 
 def places(module: str, arguments: dict[str, Any], *, chip: str, options: dict[str, Any]) -> str:
@@ -184,7 +196,7 @@ def pieces(choices: Choices, backend: str) -> Answers:
     luck = Random(f"{name} {choices['draw']}")
     changed = variants(texts[name], luck, names, changed=CHANGED)
     chip, options = str(choices["chip"]), _OPTIONS[str(choices["option"])]
-    with bench(int(chip.removeprefix("sm_"))):
+    with _device(chip):
         text, given = kernel_of(piece)
         # A kernel that does not stand at the left has columns of its own.
         inside = f"if True:\n{textwrap.indent(text, '    ')}"
@@ -205,7 +217,7 @@ def lines(choices: Choices, backend: str) -> Answers:
         name, line = next(iter(statements(part).items()))
         asked |= {f"{name} with {word or 'no'} option": partial(_line, language, line, given, chip, options)
                   for word, options in _OPTIONS.items() if word != chosen}
-    with bench(int(chip.removeprefix("sm_"))):
+    with _device(chip):
         found = answered(tuple(asked.values()))
     return dict(zip(asked, found, strict=True))
 
@@ -218,9 +230,10 @@ def _pointers(**kinds: str) -> dict[str, Any]:
     return {f"{name}_ptr": Pointer(dtype=kind, aligned=True) for name, kind in kinds.items()}
 
 
+_GLUON = _pointers(x="i32", f="fp32", h="fp16") | {"n": 48}
 _PIECES: dict[str, tuple[dict[str, str], Sequence[str], dict[str, Any]]] = {
     "plain": (fragments_plain.FRAGMENTS, fragments_plain.NAMES,
               _pointers(**fragments_plain.ARRAYS) | fragments_plain.NUMBERS),
-    "gluon": (fragments_gluon.FRAGMENTS, fragments_gluon.NAMES, _pointers(
-        x="i32", f="fp32", h="fp16") | {"n": 48})}
+    "gluon": (fragments_gluon.FRAGMENTS, fragments_gluon.NAMES, _GLUON),
+    "amd": (fragments_amd.FRAGMENTS, fragments_amd.NAMES, _GLUON)}
 """By language: pieces, names in scope, arguments of the kernel."""

@@ -21,6 +21,7 @@ from tridiff.fuzz.launching.fragments_plain import FRAGMENTS, NAMES
 from tridiff.fuzz.launching.lines import module, parts
 from tridiff.fuzz.launching.spoil import spoilt
 from tridiff.fuzz.launching.table import scenes
+from tridiff.fuzz.launching.vocabulary import CHIPS
 from tridiff.fuzz.versions import before
 
 _LATER = ("block pointer", "block pointer of floats")
@@ -54,8 +55,10 @@ def test_pieces_are_legal() -> None:
     if before(installed(), "3.9.0"):
         pytest.skip("the pieces are written for 3.9.0")
     names = [str(one) for one in scenes()["pieces"].vocabulary["piece"] if str(one).partition(": ")[2] not in _LATER]
+    suits = scenes()["pieces"].legal
     with bench():
-        found = answered([partial(front_end.told, *front_end.kernel_of(name)) for name in names])
+        found = answered([partial(front_end.told, *front_end.kernel_of(name), chip=next(
+            chip for chip in CHIPS if suits({"piece": name, "chip": chip, "option": ""}))) for name in names])
     assert [name for name, told in zip(names, found, strict=True) if told.startswith("refused") or told == ENDED] == []
 
 
@@ -109,6 +112,7 @@ def _builtin(function: Any) -> Any:
 
 _GENERATOR = "triton.compiler.code_generator"
 _GLUON = "triton.experimental.gluon.language._semantic"
+_AMD = "triton.experimental.gluon.language.amd"
 
 
 def _edited(module: str, name: str, old: str, new: str) -> Any:
@@ -259,6 +263,17 @@ FAULTS: tuple[tuple[str, str, Any, str, dict[str, object]], ...] = (
      {"expression": "arguments bound by type"}),
     ("triton.runtime.jit", "convert_to_tuple_if_list", lambda item: tuple(item) if isinstance(item, list) else item,
      "unusual 1", {"way": "function"}),
+    # What only AMD's chips have.
+    ("triton.language.semantic", "TritonSemantic._str_to_store_cache_modifier", ("IER.WT", "IER.WB"), "pieces",
+     {"piece": "amd: cdna3 buffers", "chip": "gfx942"}),
+    (f"{_AMD}.cdna3", "_atomic_op_str_to_op", {}, "lines", {"part": "amd: cdna3 1", "chip": "gfx942"}),
+    (f"{_AMD}._layouts", "AMDMFMALayout.verify", ("[64, 4], [4, 64]", "[64, 4]"), "lines",
+     {"part": "amd: cdna3 2", "chip": "gfx950"}),
+    (f"{_AMD}.cdna5.tdm", "tensor_descriptor_type.mangle", lambda self: "TD", "lines",
+     {"part": "amd: cdna5 1", "chip": "gfx1250"}),
+    (f"{_AMD}.warp_pipeline", "warp_pipeline_stage.__exit__", lambda *about: False, "pieces",
+     {"piece": "amd: cdna3 stages", "chip": "gfx942"}),
+    (f"{_AMD}._layouts", "AMDWMMALayout.verify", _no_check, "lines", {"part": "amd: rdna 1", "chip": "gfx1100"}),
     ("triton.compiler.compiler", "LazyDict.get", ("self.data | func(*args)", "func(*args) | self.data"), "hooks",
      {"decorated": "metadata", "hooked": True}),
 )

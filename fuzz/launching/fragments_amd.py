@@ -1,0 +1,340 @@
+"""Pieces and statements of Gluon kernels for AMD's chips, which `scenes.front_end` takes to source IR or to refusal.
+
+In scope, before each: x (i32), f (fp32), h (fp16): blocks of 1,024 elements at `at` in layout L1, of warps of 64; m
+(i32), g (fp16), u (uint8): blocks of 64 by 64 in L2; y (i32) at `to` in N1, p (fp16), w (uint8) in N2: the same for
+warps of 32; s (i32), t (fp16), v (uint8): shared memory of these shapes; b: a barrier; d: a descriptor of t's shape;
+F3, F4, FD, W1, W2, W3, WP, WS: layouts of products; n: an i32; x_ptr, f_ptr, h_ptr: pointers.
+"""
+
+NAMES = ("x", "f", "h", "m", "g", "u", "y", "p", "w", "s", "t", "v", "d", "n", "at", "L1", "L2", "F3", "W3", "P")
+
+CHIPS_OF = {"cdna3": ("gfx942", "gfx950"), "cdna4": ("gfx950",), "cdna5": ("gfx1250",), "rdna": ("gfx1100", "gfx1200")}
+"""Chips by the first word of a piece's or a part's name."""
+
+HEAD = '''import triton
+from triton.experimental import gluon
+from triton.experimental.gluon import language as tl
+from triton.experimental.gluon.language import amd
+from triton.experimental.gluon.language.amd import cdna3
+from triton.experimental.gluon.language.amd import cdna4
+from triton.experimental.gluon.language.amd import rdna3
+from triton.experimental.gluon.language.amd import rdna4
+from triton.experimental.gluon.language.amd import cdna5
+from triton.experimental.gluon.language.amd.cdna5 import tdm
+from triton.experimental.gluon.language.amd.cdna4 import async_copy
+
+L1 = tl.constexpr(tl.BlockedLayout([4], [64], [4], [0]))
+L2 = tl.constexpr(tl.BlockedLayout([1, 8], [8, 8], [4, 1], [1, 0]))
+N1 = tl.constexpr(tl.BlockedLayout([4], [32], [4], [0]))
+N2 = tl.constexpr(tl.BlockedLayout([1, 8], [8, 4], [4, 1], [1, 0]))
+S1 = tl.constexpr(tl.SwizzledSharedLayout(1, 1, 1, order=[0]))
+S2 = tl.constexpr(tl.SwizzledSharedLayout(1, 1, 1, order=[1, 0]))
+P = tl.constexpr(tl.PaddedSharedLayout.with_identity_for([[64, 8]], [64, 64], [1, 0]))
+F3 = tl.constexpr(amd.AMDMFMALayout(3, [32, 32, 8], True, [2, 2]))
+F4 = tl.constexpr(amd.AMDMFMALayout(4, [16, 16, 128], True, [2, 2]))
+FD = tl.constexpr(amd.AMDMFMALayout(3, [16, 16, 4], False, [4, 1], element_bitwidth=64))
+W1 = tl.constexpr(amd.AMDWMMALayout(1, True, [[1, 0], [2, 0]]))
+W2 = tl.constexpr(amd.AMDWMMALayout(2, False, [[0, 1], [1, 0]]))
+W3 = tl.constexpr(amd.AMDWMMALayout(3, True, [[1, 0], [0, 1]], [], [16, 16, 32]))
+WP = tl.constexpr(amd.AMDWMMALayout(3, True, [[1, 0], [0, 1]], [], [16, 16, 64]))
+WS = tl.constexpr(amd.AMDWMMALayout(3, True, [[1, 0], [0, 1]], [], [16, 16, 128]))
+
+@gluon.jit
+def again(a, b):
+    return a, b
+
+@gluon.jit
+def kernel(x_ptr, f_ptr, h_ptr, n):
+    at = tl.arange(0, 1024, layout=L1)
+    x = tl.load(x_ptr + at)
+    f = tl.load(f_ptr + at)
+    h = tl.load(h_ptr + at)
+    where = tl.arange(0, 64, tl.SliceLayout(1, L2))[:, None] * 64 + tl.arange(0, 64, tl.SliceLayout(0, L2))[None, :]
+    m = tl.load(x_ptr + where)
+    g = tl.load(h_ptr + where)
+    u = m.to(tl.uint8)
+    to = tl.arange(0, 1024, layout=N1)
+    y = tl.load(x_ptr + to)
+    there = tl.arange(0, 64, tl.SliceLayout(1, N2))[:, None] * 64 + tl.arange(0, 64, tl.SliceLayout(0, N2))[None, :]
+    p = tl.load(h_ptr + there)
+    w = p.to(tl.uint8)
+    s = tl.allocate_shared_memory(tl.int32, [1024], S1)
+    t = tl.allocate_shared_memory(tl.float16, [64, 64], P)
+    v = tl.allocate_shared_memory(tl.uint8, [64, 64], S2)
+    b = tl.allocate_shared_memory(tl.int64, [1], cdna5.mbarrier.MBarrierLayout())
+    d = tdm.make_tensor_descriptor(h_ptr, [n, 64], [64, 1], [64, 64], P)
+'''
+
+FRAGMENTS: dict[str, str] = {
+    "cdna3 buffers": """
+r = cdna3.buffer_load(x_ptr, at, mask=at < n, other=3, cache=".cg")
+cdna3.buffer_store(r, x_ptr, at, mask=at < n, cache=".wt")
+r = cdna3.buffer_load(f_ptr, at)
+cdna3.buffer_store(r, f_ptr, at)
+""",
+    "cdna3 atomics": """
+r = cdna3.buffer_atomic_max(x_ptr, at, x, mask=at < n, sem="relaxed", scope="cta")
+r = cdna3.buffer_atomic_add(f_ptr, at, f)
+r = cdna3.buffer_atomic_xchg(x_ptr, at, 3, True)
+""",
+    "cdna3 product": """
+q = tl.convert_layout(g, tl.DotOperandLayout(0, F3, 4))
+k = tl.convert_layout(g, tl.DotOperandLayout(1, F3, 4))
+r = cdna3.mfma(q, k, tl.zeros([64, 64], tl.float32, F3), cd_regclass="a")
+""",
+    "cdna3 stages": """
+for i in range(0, n):
+    with amd.warp_pipeline_stage("load", priority=1):
+        r = tl.load(x_ptr + at)
+    with amd.warp_pipeline_stage():
+        r += 1
+amd.hint.sched_barrier()
+r = amd.slice(g, [32, 64], [32, 0])
+""",
+    "cdna3 scales": """
+k = cdna3.scaled_upcast(u.to(tl.float8e5, bitcast=True), u, tl.float16)
+r: tl.constexpr = cdna3.get_scaled_upcast_fp4_scale_layout(u, 32, tl.bfloat16, 1)
+q = cdna3.scaled_upcast(u, tl.full([64, 4], 1, tl.uint8, r), tl.bfloat16, axis=1)
+""",
+    "cdna4 copies": """
+async_copy.global_load_to_shared(s, x_ptr + at, mask=at < n, other=3, cache_modifier=".cg")
+async_copy.buffer_load_to_shared(s, x_ptr, at, mask=at < n, other=0, cache_modifier=".cs")
+async_copy.commit_group()
+async_copy.wait_group(1)
+r = async_copy.load_shared_relaxed(s, L1)
+""",
+    "cdna4 products": """
+q = tl.convert_layout(u, tl.DotOperandLayout(0, F4, 16))
+k = tl.convert_layout(u, tl.DotOperandLayout(1, F4, 16))
+r = cdna4.mfma_scaled(q, None, "e2m1", k, None, "e2m1", tl.zeros([64, 64], tl.float32, F4), cd_regclass="v")
+i: tl.constexpr = cdna4.get_mfma_scale_layout(tl.DotOperandLayout(0, F4, 16), [64, 4])
+r = cdna4.mfma_scaled(q, tl.full([64, 4], 1, tl.uint8, i), "e2m1", k, None, "e2m1", r)
+""",
+    "cdna4 down": """
+q = tl.convert_layout(g, tl.BlockedLayout([1, 64], [64, 1], [4, 1], [1, 0]))
+i = tl.full([64, 2], 1, tl.uint8, tl.BlockedLayout([1, 2], [64, 1], [4, 1], [1, 0]))
+r = cdna4.scaled_downcast(q, i, "e4m3")
+r = cdna4.scaled_downcast(q, i, "e2m1", axis=1)
+r = cdna4.buffer_atomic_min(x_ptr, at, x)
+k = cdna4.load_shared_fp4_repacked(v, tl.DotOperandLayout(1, F4, 16))
+""",
+    "cdna5 copies": """
+d = tdm.update_tensor_descriptor(d, add_offsets=[64, 0], set_bounds=[n, 32], pred=n > 3)
+tdm.async_load(d, [0, n], t, pred=n > 0, mbarrier=b, warp_used_hint=3, cache_modifier=".cg")
+tdm.async_store(d, [0, 0], t, cache_modifier=".wt")
+tdm.async_wait(1)
+tdm.prefetch(d, [0, n], pred=n > 3, speculative=True)
+d, q = again(d, n)
+""",
+    "cdna5 rows": """
+k = tl.arange(0, 64, tl.BlockedLayout([64], [32], [4], [0]))
+tdm.async_gather(d, k, t, b)
+tdm.async_scatter(d, k.to(tl.int16), t)
+tdm.async_load_fused([(d, t, 3), (d, t, 12)], cache_modifier=".cs")
+""",
+    "cdna5 barriers": """
+cdna5.mbarrier.init(b, 2)
+r = cdna5.mbarrier.arrive(b, count=2)
+cdna5.mbarrier.wait(b, r & 1)
+cdna5.async_copy.global_to_shared(s, x_ptr + to, mask=to < n, other=1)
+cdna5.async_copy.shared_to_global(x_ptr + to, s, mask=to < n, cache_modifier=".wb")
+cdna5.async_copy.mbarrier_arrive(b)
+cdna5.async_copy.commit_group()
+cdna5.async_copy.wait_group(2)
+""",
+    "cdna5 products": """
+q = tl.convert_layout(p, tl.DotOperandLayout(0, W3, 8))
+k = tl.convert_layout(p, tl.DotOperandLayout(1, W3, 8))
+r = cdna5.wmma(q, k, tl.zeros([64, 64], tl.float32, W3))
+q = tl.convert_layout(w, tl.DotOperandLayout(0, WP, 16))
+k = tl.convert_layout(w, tl.DotOperandLayout(1, WP, 16))
+r = cdna5.wmma_scaled(q, 3, "e2m1", k, 3, "e2m1", tl.zeros([64, 64], tl.float32, WS))
+""",
+    "cdna5 layouts": """
+i: tl.constexpr = tl.PaddedSharedLayout.with_identity_for([[32, 4]], [64, 32], [1, 0])
+k: tl.constexpr = tl.PaddedSharedLayout.with_identity_for([[64, 4]], [32, 64], [1, 0])
+r: tl.constexpr = cdna5.make_partitioned_dot_layouts(64, 64, i, k, 4, [16, 16, 32])
+q = tl.allocate_shared_memory(tl.float16, [64, 32], r[0])
+again(q, tl.zeros([64, 64], tl.float32, r[2]))
+""",
+    "rdna products": """
+q = tl.convert_layout(p, tl.DotOperandLayout(0, W2, 8))
+k = tl.convert_layout(p, tl.DotOperandLayout(1, W2, 8))
+r = rdna4.wmma(q, k, tl.zeros([64, 64], tl.float32, W2))
+q = tl.convert_layout(p, tl.DotOperandLayout(0, W1, 16))
+k = tl.convert_layout(p, tl.DotOperandLayout(1, W1, 16))
+r = rdna3.wmma(q, k, tl.zeros([64, 64], tl.float32, W1))
+""",
+}
+
+LINES: dict[str, str] = {
+    "cdna3": """
+r = cdna3.buffer_load(x_ptr, n)
+r = cdna3.buffer_load(x_ptr + at, at)
+r = cdna3.buffer_load(x_ptr, at.to(tl.int64))
+r = cdna3.buffer_load(x_ptr, at.to(tl.uint32), cache=".ca") + x
+r = cdna3.buffer_load(x_ptr, at, cache=".cv") + cdna3.buffer_load(x_ptr, at, cache=".cs")
+r = cdna3.buffer_load(x_ptr, at, cache=".wb")
+r = cdna3.buffer_load(x_ptr, at, other=3)
+r = cdna3.buffer_load(f_ptr, at, mask=x > 3, other=3) + f
+r = cdna3.buffer_load(h_ptr, at, x > 3, f) + h
+r = cdna3.buffer_load(h_ptr, at, n > 3, n)
+cdna3.buffer_store(x, x_ptr, at, cache=".wb"); cdna3.buffer_store(x, x_ptr, at, cache=".cg")
+cdna3.buffer_store(x, x_ptr, at, x > 3, cache=".cs"); cdna3.buffer_store(x, x_ptr, at, n > 3)
+cdna3.buffer_store(x, x_ptr, at, cache=".ca")
+cdna3.buffer_store(3, x_ptr, at); cdna3.buffer_store(f, x_ptr, at)
+cdna3.buffer_store(m, x_ptr, at)
+cdna3.buffer_store(n, x_ptr, at)
+r = cdna3.buffer_atomic_and(x_ptr, at, x); r = cdna3.buffer_atomic_or(x_ptr, at, 3, mask=n > 3)
+r = cdna3.buffer_atomic_xor(x_ptr, at, x, sem="acquire", scope="sys") + x
+r = cdna3.buffer_atomic_min(x_ptr, at, x, sem="release"); r = cdna3.buffer_atomic_max(x_ptr, at, x, scope="gpu")
+r = cdna3.buffer_atomic_and(f_ptr, at, f)
+r = cdna3.buffer_atomic_xchg(f_ptr, at, f)
+r = cdna3.buffer_atomic_max(f_ptr, at, f)
+r = cdna3.buffer_atomic_add(x_ptr, at, x)
+r = cdna3.buffer_atomic_add(h_ptr, at, h) + h
+r = cdna3.buffer_atomic_add(x_ptr.to(tl.pointer_type(tl.uint32)), at, x.to(tl.uint32))
+r = cdna3.buffer_atomic_max(x_ptr.to(tl.pointer_type(tl.uint32)), at, x.to(tl.uint32))
+r = cdna3.buffer_atomic_min(x_ptr.to(tl.pointer_type(tl.uint64)), at, x.to(tl.uint64))
+r = cdna3.buffer_atomic_min(x_ptr.to(tl.pointer_type(tl.float64)), at, f.to(tl.float64))
+r = cdna3.buffer_atomic_add(x_ptr.to(tl.pointer_type(tl.bfloat16)), at, f.to(tl.bfloat16))
+r = cdna3.buffer_atomic_add(x_ptr.to(tl.pointer_type(tl.int8)), at, x.to(tl.int8))
+q = tl.zeros([64, 64], tl.float32, F3); r = cdna3.mfma(tl.convert_layout(g, tl.DotOperandLayout(0, F3, 4)),
+    tl.convert_layout(g, tl.DotOperandLayout(1, F3, 4)), q)
+q = tl.zeros([64, 64], tl.float32, L2); r = cdna3.mfma(g, g, q, cd_regclass="v")
+q = tl.zeros([64, 64], tl.float32, F3); r = cdna3.mfma(q, q, q, cd_regclass="w")
+q = tl.zeros([64, 64], tl.float64, FD); r = cdna3.mfma(q, q, None)
+r = cdna3.scaled_upcast(u, u, tl.float16)
+r = cdna3.scaled_upcast(u, tl.zeros([64, 128], tl.int8, L2), tl.float16, axis=-1)
+r = cdna3.scaled_upcast(u, u, tl.float32, axis=1)
+r = cdna3.scaled_upcast(u, m, tl.float16, axis=1)
+r = cdna3.scaled_upcast(u, u, tl.float16, axis=2)
+r = cdna3.scaled_upcast(u.to(tl.float8e4nv, bitcast=True), u, tl.float16, axis=1)
+r = cdna3.get_scaled_upcast_fp4_scale_layout(u, 24, tl.float16, 1)
+r = cdna3.get_scaled_upcast_fp4_scale_layout(m, 32, tl.float16, 1)
+r: tl.constexpr = amd.AMDMFMALayout(1, [4, 64, 4], False, [1, 4]); q = tl.zeros([64, 64], tl.float32, r)
+r: tl.constexpr = amd.AMDMFMALayout(2, [64, 4, 4], True, [4, 1]); q = tl.zeros([64, 64], tl.float32, r)
+r: tl.constexpr = amd.AMDMFMALayout(3, [16, 16, 16], True, [2, 2], tiles_per_warp=[2, 1]); q = tl.zeros([64, 64],
+    tl.float32, r)
+r: tl.constexpr = amd.AMDMFMALayout(5, [16, 16, 16], True, [2, 2])
+r: tl.constexpr = amd.AMDMFMALayout(0, [16, 16, 16], True, [2, 2])
+r: tl.constexpr = amd.AMDMFMALayout(3, [16, 32, 16], True, [2, 2])
+r: tl.constexpr = amd.AMDMFMALayout(3, [16, 16], True, [2, 2])
+r: tl.constexpr = amd.AMDMFMALayout(3, [16, 16, 16], True, [2, 2], 16)
+r: tl.constexpr = amd.AMDMFMALayout(3, [16, 16, 16], True, [2, 2], cga_layout=[[0, 1, 0]])
+again(tl.zeros([64, 64], tl.float32, F3), tl.zeros([64, 64], tl.float32, FD))
+for i in range(n): again(i, tl.zeros([64, 64], tl.float32, amd.AMDMFMALayout(3, [16, 16, 4], False, [4, 1])))
+with amd.warp_pipeline_stage("a", priority=4): r = x
+with amd.warp_pipeline_stage("a", priority=0): r = x + 1
+with amd.warp_pipeline_stage(label="a"): r = x + 1
+amd.hint.sched_barrier(None)
+amd.hint.sched_barrier("a")
+amd.hint.sched_barrier((None,))
+r = amd.slice(g, [64, 32], [0, 64])
+r = amd.slice(g, [64], [0])
+r = amd.slice(g, [128, 64], [0, 0])
+r = amd.slice(n, [1], [0])
+""",
+    "cdna4": """
+async_copy.global_load_to_shared(s, x_ptr)
+async_copy.global_load_to_shared(t, x_ptr + at)
+async_copy.global_load_to_shared(s, x_ptr + at, other=x, cache_modifier=".wt")
+async_copy.global_load_to_shared(s, x_ptr + at, x > 3, f)
+async_copy.buffer_load_to_shared(s, x_ptr, at, x > 3, f)
+async_copy.buffer_load_to_shared(s, x_ptr, at, cache_modifier=".wt")
+async_copy.buffer_load_to_shared(s, x_ptr, at, other=3)
+async_copy.wait_group(); async_copy.wait_group(num_outstanding=3)
+r = async_copy.load_shared_relaxed(s, S1)
+r = cdna4.buffer_atomic_add(x_ptr.to(tl.pointer_type(tl.bfloat16)), at, f.to(tl.bfloat16))
+r = cdna4.buffer_atomic_xor(x_ptr, at, x); r = cdna4.buffer_atomic_and(x_ptr, at, x)
+r = cdna4.buffer_atomic_max(x_ptr, at, x); r = cdna4.buffer_atomic_or(x_ptr, at, x)
+r = cdna4.buffer_atomic_xchg(x_ptr, at, x, mask=x > 3)
+q = tl.zeros([64, 64], tl.float32, F4); r = cdna4.mfma_scaled(q, None, "e4m3", q, None, "e4m3", q)
+r = cdna4.mfma_scaled(u, 1, "e2m1", u, 1, "e2m1", tl.zeros([64, 64], tl.float32, L2))
+q = tl.convert_layout(u, tl.DotOperandLayout(0, F4, 16)); k = tl.convert_layout(u, tl.DotOperandLayout(1, F4, 16));
+    r = cdna4.mfma_scaled(q, 3, "e4m3", k, 5, "e2m1", tl.zeros([64, 64], tl.float32, F4))
+q = tl.convert_layout(u, tl.DotOperandLayout(0, F4, 16)); k = tl.convert_layout(u, tl.DotOperandLayout(1, F4, 16));
+    r = cdna4.mfma_scaled(q, 3, "e5m2", k, None, "e4m3", tl.zeros([64, 64], tl.float32, F4), cd_regclass="a")
+r: tl.constexpr = cdna4.get_mfma_scale_layout(tl.DotOperandLayout(1, F4, 16), [64, 4], scale_factor=16)
+r: tl.constexpr = cdna4.get_mfma_scale_layout(tl.DotOperandLayout(1, F4, 16), [64, 4]); again(tl.zeros([64, 4],
+    tl.uint8, r), n)
+r: tl.constexpr = cdna4.compute_efficient_padded_shared_layout(tl.DotOperandLayout(0, F4, 16), [64, 128], tl.uint8); q
+    = tl.allocate_shared_memory(tl.uint8, [64, 128], r)
+r: tl.constexpr = cdna4.compute_efficient_padded_shared_layout(tl.DotOperandLayout(1, F4, 8), [64, 64], tl.float16,
+    is_k_contig=False)
+r: tl.constexpr = cdna4.compute_efficient_padded_shared_layout(tl.DotOperandLayout(1, F3, 8), [64, 64], tl.float16)
+r = cdna4.scaled_downcast(g, u, "e4m3")
+r = cdna4.scaled_downcast(g, u, "e3m2")
+r = cdna4.scaled_downcast(x, u, "e5m2", axis=0)
+r = cdna4.scaled_upcast(u, tl.zeros([128, 64], tl.int8, L2), tl.float16, axis=0)
+r = cdna4.load_shared_fp4_repacked(v, tl.DotOperandLayout(0, F4, 16))
+r = cdna4.load_shared_fp4_repacked(t, tl.DotOperandLayout(1, F4, 16))
+r = cdna4.load_shared_fp4_repacked(v, L2)
+""",
+    "cdna5": """
+r = tdm.make_tensor_descriptor(h_ptr, [n, 64], [64], [64, 64], P)
+r = tdm.make_tensor_descriptor(h_ptr, [n, 64], [64, 1], [64, 64], L2)
+r = tdm.make_tensor_descriptor(h_ptr, [n], [1], [64], S1); q = r.block_shape[0] + r.shape[0] + n
+r = tdm.make_tensor_descriptor(x_ptr, [n], [1], [64], tl.SwizzledSharedLayout(4, 1, 4, [0]))
+r = tdm.make_tensor_descriptor(n, [n], [1], [64], S1)
+r = tdm.update_tensor_descriptor(d)
+r = tdm.update_tensor_descriptor(d, add_offsets=[n]); q = r.shape[0]
+r = tdm.update_tensor_descriptor(d, set_bounds=[n])
+r = tdm.update_tensor_descriptor(d, add_offsets=[n, 0], clamp_bounds=True); again(r, d)
+r = tdm.update_tensor_descriptor(d, set_bounds=[n, 3], clamp_bounds=True)
+r = tdm.update_tensor_descriptor(d, add_offsets=[n, 0], set_bounds=[n, 3], clamp_bounds=True)
+r = tdm.update_tensor_descriptor(d, pred=True); q = tdm.update_tensor_descriptor(d, pred=n)
+tdm.async_load(d, dest=t, pred=n > 3); tdm.async_load(d, dest=t)
+tdm.async_load(d, [0, 0])
+tdm.async_store(d, src=t, mbarrier=b); tdm.async_store(d, [0, 0], t, cache_modifier=".cs")
+tdm.async_store(d, [0, 0], t, cache_modifier=".ca")
+tdm.async_load_fused([(d, t, 3)])
+tdm.async_load_fused([(d, t, 3), (d, t)])
+tdm.async_load_fused([(d, t, 3), (t, t, 12)])
+tdm.async_load_fused([(d, t, 3), (d, t, None)])
+tdm.async_gather(d, n, t)
+tdm.prefetch(d, [0, n]); tdm.prefetch(d, [0], pred=False)
+cdna5.cluster.arrive(); cdna5.cluster.wait()
+cdna5.mbarrier.init(b, n)
+r = cdna5.mbarrier.arrive(b); cdna5.mbarrier.wait(b, 1)
+cdna5.async_copy.global_to_shared(s, x_ptr + to, y > 3, p); cdna5.async_copy.global_to_shared(t, x_ptr + to)
+cdna5.async_copy.global_to_shared(s, x_ptr + to, other=1, cache_modifier=".cv")
+cdna5.async_copy.shared_to_global(x_ptr, s); cdna5.async_copy.shared_to_global(x_ptr + to, t)
+cdna5.buffer_store(cdna5.buffer_load(x_ptr, to, cache=".cg"), x_ptr, to, cache=".wt")
+r = cdna5.wmma(p, p, p)
+q = tl.convert_layout(p, tl.DotOperandLayout(0, W2, 8)); r = cdna5.wmma(q, q, tl.zeros([64, 64], tl.float32, W3))
+q = tl.convert_layout(w, tl.DotOperandLayout(0, WS, 16)); k = tl.convert_layout(w, tl.DotOperandLayout(1, WS, 16));
+    r = cdna5.wmma_scaled(q, None, "e4m3", k, 127, "e5m2", tl.zeros([64, 64], tl.float32, WS))
+q = tl.convert_layout(w, tl.DotOperandLayout(0, WP, 16)); k = tl.convert_layout(w, tl.DotOperandLayout(1, WP, 16));
+    r = cdna5.wmma_scaled(q, 1.0, "e2m1", k, 1.0, "e2m1", tl.zeros([64, 64], tl.float32, WS))
+q = tl.convert_layout(w, tl.DotOperandLayout(0, WS, 16)); k = tl.convert_layout(w, tl.DotOperandLayout(1, WS, 16));
+    r = cdna5.wmma_scaled(q, None, "e2m1", k, None, "e2m1", tl.zeros([64, 64], tl.float32, WS))
+r: tl.constexpr = cdna5.get_wmma_scale_layout(tl.DotOperandLayout(0, WS, 16), [64, 4]); again(tl.zeros([64, 4],
+    tl.uint8, r), n)
+r: tl.constexpr = cdna5.get_wmma_scale_layout(tl.DotOperandLayout(1, WS, 16), [64, 4], 24)
+r: tl.constexpr = cdna5.PartitionedSharedLayout(2, 1, 0, P); q = tl.allocate_shared_memory(tl.float16, [128, 64], r);
+    again(q, n)
+r: tl.constexpr = cdna5.PartitionedSharedLayout(3, 1, 0, P)
+r: tl.constexpr = cdna5.PartitionedSharedLayout(2, 0, 0, P)
+r: tl.constexpr = cdna5.PartitionedSharedLayout(2, 1, -1, P)
+r: tl.constexpr = cdna5.PartitionedSharedLayout(2, 1, 0, L2)
+r: tl.constexpr = cdna5.make_partitioned_dot_layouts(256, 64, tl.PaddedSharedLayout.with_identity_for([[32, 4]], [256,
+    32], [1, 0]), tl.PaddedSharedLayout.with_identity_for([[32, 4]], [64, 32], [1, 0]), 8, [16, 16, 32],
+    b_transposed=True, slice_m=128, transposed=False); again(tl.zeros([128, 64], tl.float32, r[2]), n)
+r: tl.constexpr = cdna5.make_partitioned_dot_layouts(64, 64, P, P, 2, [16, 16, 32])
+r: tl.constexpr = cdna5.make_partitioned_dot_layouts(32, 64, P, P, 4, [16, 16, 32])
+r = cdna5.load_shared_fp4_repacked(v, tl.DotOperandLayout(1, WP, 16))
+r = cdna5.load_shared_fp4_repacked(v, tl.DotOperandLayout(0, F4, 16))
+""",
+    "rdna": """
+r = rdna3.wmma(p, p, tl.zeros([64, 64], tl.float32, W2))
+r = rdna4.wmma(p, p, tl.zeros([64, 64], tl.float32, W2))
+r: tl.constexpr = amd.AMDWMMALayout(1, False, [[0, 1], [0, 2]]); again(tl.zeros([64, 64], tl.float32, r), n)
+r: tl.constexpr = amd.AMDWMMALayout(2, True, [[1, 0], [0, 1]], [[0, 2]]); again(tl.zeros([64, 64], tl.float32, r), n)
+r: tl.constexpr = amd.AMDWMMALayout(4, True, [[1, 0], [0, 1]])
+r: tl.constexpr = amd.AMDWMMALayout(2, True, [[1, 0, 0]])
+r: tl.constexpr = amd.AMDWMMALayout(2, True, [[0, 1, 0], [0, 0, 1]], rank=3); again(tl.zeros([2, 64, 64], tl.float32,
+    r), n)
+r: tl.constexpr = amd.AMDWMMALayout(2, True, [[1, 0], [0, 1]], cga_layout=[[0, 1, 0]])
+""",
+}
