@@ -78,6 +78,16 @@ def module(language: str, line: str) -> str:
     return trimmed(language, line)
 
 
+def showing(body: str) -> str:
+    """Statements, and behind them one that prints at compile time what each name has that they give a value: what is
+    no block stands in no source IR, and most names are never used."""
+    names = dict.fromkeys(
+        name.id for node in ast.parse(body).body
+        if isinstance(node, ast.Assign) or (isinstance(node, ast.AnnAssign) and node.value is not None)
+        for name in ast.walk(node) if isinstance(name, ast.Name) and isinstance(name.ctx, ast.Store))
+    return "\n".join((body.strip("\n"), *((f"tl.static_print({', '.join(names)})",) if names else ())))
+
+
 def trimmed(language: str, body: str) -> str:
     """A module with one kernel that ends in the statements of a text. What they do not name, directly or through what
     they name, is left out: it would take most of the time, and what a version does not have would hide the rest."""

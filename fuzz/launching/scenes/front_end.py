@@ -10,8 +10,9 @@ import textwrap
 import warnings
 from collections import Counter
 from collections.abc import Callable, Sequence
-from contextlib import AbstractContextManager
+from contextlib import AbstractContextManager, redirect_stdout
 from functools import partial
+from io import StringIO
 from random import Random
 from typing import Any, TypeVar
 
@@ -30,7 +31,7 @@ from tridiff.fuzz.language.row import Row, installed
 from tridiff.fuzz.launching import fragments_amd, fragments_gluon, fragments_plain
 from tridiff.fuzz.launching.apart import answered
 from tridiff.fuzz.launching.bench import Bench, bench
-from tridiff.fuzz.launching.lines import module, statements, trimmed
+from tridiff.fuzz.launching.lines import showing, statements, trimmed
 from tridiff.fuzz.launching.scene import Answers, Choices
 from tridiff.fuzz.launching.spoil import spoilt, variants
 from tridiff.fuzz.target import Limits
@@ -55,6 +56,9 @@ _OPTIONS: dict[str, dict[str, Any]] = {
 _TRIES = 40
 _WARNED = 80
 """Characters of a warning."""
+_PRINTED = 160
+"""Characters of what is printed; of a longer text a digest is kept."""
+_ADDRESS = re.compile(r"(?<= at )0x[0-9a-f]+")
 _PLACE = re.compile(r'loc\("<generated[^"]*>":(\d+:\d+)')
 _OPERATION = re.compile(r'(?:^|= )"?([a-z]\w*(?:\.\w+)+)', re.MULTILINE)
 
@@ -132,15 +136,18 @@ def _arguments(call: Call) -> dict[str, Any]:
 
 def told(module: str, arguments: dict[str, Any], *, chip: str = "sm_90", options: dict[str, Any] = _PLAIN) -> str:
     """What the front end makes of a module's kernel: a digest of the source IR with its operations, or the refusal;
-    behind it the warnings that a user is shown. options: of the compiler."""
-    with warnings.catch_warnings(record=True) as warned:
+    behind it what is printed meanwhile, and the warnings that a user is shown. options: of the compiler."""
+    with warnings.catch_warnings(record=True) as warned, redirect_stdout(StringIO()) as printed:
         warnings.simplefilter("always")
         warn_again()
         found = _told(module, arguments, chip, options)
     # Those of knobs are about the environment, and the same for every kernel.
     shown = dict.fromkeys(str(one.message).partition("\n")[0][:_WARNED] for one in warned
                           if not one.filename.endswith("knobs.py"))
-    return "; warned: ".join((found, *shown))
+    text = _ADDRESS.sub("", normalised(printed.getvalue(), "ttir"))
+    if len(text) > _PRINTED:
+        text = hashlib.blake2b(text.encode(), digest_size=6).hexdigest()
+    return "; warned: ".join((f"{found}; printed: {text}" if text else found, *shown))
 
 
 def _told(module: str, arguments: dict[str, Any], chip: str, options: dict[str, Any]) -> str:
@@ -185,7 +192,7 @@ def kernel_of(piece: str, changed: str = "") -> tuple[str, dict[str, Any]]:
     """The module and the arguments of a piece's kernel. changed: a text in its place."""
     language, _, name = piece.partition(": ")
     texts, _, given = _PIECES[language]
-    return trimmed(language, changed or texts[name]), given
+    return trimmed(language, showing(changed or texts[name])), given
 
 
 def pieces(choices: Choices, backend: str) -> Answers:
@@ -223,7 +230,7 @@ def lines(choices: Choices, backend: str) -> Answers:
 
 
 def _line(language: str, line: str, given: dict[str, Any], chip: str, options: dict[str, Any]) -> str:
-    return told(module(language, line), given, chip=chip, options=options)
+    return told(trimmed(language, showing(line)), given, chip=chip, options=options)
 
 
 def _pointers(**kinds: str) -> dict[str, Any]:
