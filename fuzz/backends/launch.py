@@ -1,6 +1,7 @@
 """What a target's launch function is given, and what every runner must offer it."""
 
 import importlib
+import re
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from typing import Any, Protocol, runtime_checkable
@@ -78,12 +79,16 @@ def unlike(reports: list[LaunchReport], options: LaunchOptions) -> str:
 
 
 _LAUNCHING = ("num_warps", "num_ctas", "shared", "global_scratch_size", "global_scratch_align",
+              "profile_scratch_size", "profile_scratch_align", "tmem_size", "tensordesc_meta",
               "launch_cooperative_grid", "launch_pdl")
 
 
 def launching(compiled: Any) -> str:
-    """That of a compiled kernel."""
-    return " ".join(f"{name}={getattr(compiled.metadata, name, None)}" for name in _LAUNCHING)
+    """That of a compiled kernel, and whether its code has an entry by the name that is loaded."""
+    text = next((text for kind in ("ptx", "amdgcn") if (text := str(compiled.asm.get(kind, "")))), "")
+    named = re.search(rf"^\s*(\.visible \.entry |\.globl\s+){re.escape(compiled.metadata.name)}\b", text, re.MULTILINE)
+    return " ".join((*(f"{name}={getattr(compiled.metadata, name, None)}" for name in _LAUNCHING),
+                     f"named={named is not None}"))
 
 
 def resources(compiled: Any) -> dict[str, int]:

@@ -276,9 +276,9 @@ EXPRESSIONS: dict[str, str] = {
         "Fields(one=tl.constexpr(2), two=tl.constexpr(3)).one, Fields(4, 5).two]",
     "helpers": "[triton.cdiv(17, 4), triton.next_power_of_2(17), triton.reinterpret(data, tl.int32).dtype]",
     "reinterpreted":
-        "[(str(one.dtype), one.shape, one.stride(), one.element_size(), type(one.base).__name__) for whole in "
-        "[triton.reinterpret(data, tl.int32)] for one in [whole, whole.cpu(), whole.clone(), whole.to('cpu'), "
-        "whole.to('meta'), whole.new_empty([3])]]",
+        "[(str(one.dtype), one.shape, one.stride(), one.element_size(), type(one.base).__name__, one.data_ptr() == "
+        "whole.data_ptr()) for whole in [triton.reinterpret(data, tl.int32)] for one in [whole, whole.cpu(), "
+        "whole.clone(), whole.to('cpu'), whole.to('meta'), whole.new_empty([3])]]",
     "views of layouts":
         "[one.format_tensor_view([16, 32]) + one.format_hardware_view([16, 32]) for one in (blocked, mma)]",
     "outside of a kernel": "refused(lambda: gl.arange(0, 8, blocked))",

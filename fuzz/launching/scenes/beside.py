@@ -51,6 +51,13 @@ def _build() -> Iterator[object]:
                 # The folder of a file is the digest of what it is made of.
                 yield str(found).split("/")[-2:]
         yield [([one for one in call.args[0] if "tmp" not in one], *call.kwargs) for call in ran.check_call.mock_calls]
+        for asked in ({"TRITON_CUDART_PATH": "rt"}, {"TRITON_CUDACRT_PATH": "crt"}, {"CC": "one", "CXX": "other"}):
+            with mock.patch.dict(os.environ, asked):
+                getattr(getattr(build, "_find_compiler", None), "cache_clear", int)()
+                for language in ("c", "c++"):
+                    tried(build.compile_so_from_src, "text", "n", [*asked], ["i"], language=language)
+            yield [[one for one in call.args[0] if "tmp" not in one] for call in ran.check_call.mock_calls[-2:]]
+        getattr(getattr(build, "_find_compiler", None), "cache_clear", int)()
         for ask, name in ((build._get_file_extension, "c++"), (build._language_from_filename, "a.cc"),
                            (partial(build._load_module_from_path, "n"), "n.text")):
             yield tried(ask, name)

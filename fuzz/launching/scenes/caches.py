@@ -3,6 +3,7 @@
 import os
 from pathlib import Path
 from typing import Any
+from unittest import mock
 
 import triton
 
@@ -53,12 +54,20 @@ _OPTIONS: dict[str, dict[str, Any]] = {
     "option": {"num_warps": 8}, "stages": {"num_stages": 2}, "fusion": {"enable_fp_fusion": False},
     "registers": {"maxnreg": 64}}
 
+# One that is an option as well, one that is none, and another value of it.
+_IEEE = {"TRITON_F32_DEFAULT": "ieee"}
+_ENVIRONMENTS: dict[str, tuple[dict[str, str], dict[str, str]]] = {
+    "environment": ({}, {"TRITON_DEFAULT_FP_FUSION": "0"}), "variable": ({}, _IEEE),
+    "variable's value": ({"TRITON_F32_DEFAULT": "tf32"}, _IEEE)}
+
 
 def disk(choices: Choices, backend: str) -> Answers:
     """A kernel compiled, and compiled once more with something changed: from the cache on disk or anew."""
     change = str(choices["change"])
+    before, then = _ENVIRONMENTS.get(change, ({}, {}))
     with bench() as there:
-        first = _compiled(kernel(_TEXT.format(**_PLAIN)), {})
+        with mock.patch.dict(os.environ, before):
+            first = _compiled(kernel(_TEXT.format(**_PLAIN)), {})
         files = sorted(path.suffix or path.name for path in _files(there))
         text = _TEXT.format(**(_PLAIN | _OTHER.get(change, {})))
         text = {"line": "\n" + text, "comment below": text + "\n# the end\n",
@@ -68,13 +77,9 @@ def disk(choices: Choices, backend: str) -> Answers:
             triton.knobs.compilation.always_compile = True
         if change in ("file gone", "group cut off"):
             _spoil(there, change)
-        if change == "environment":
-            os.environ["TRITON_DEFAULT_FP_FUSION"] = "0"
-        try:
+        with mock.patch.dict(os.environ, then):
             second = _compiled(kernel(text), options, value=4 if change == "constexpr" else 3,
                                size="int 33" if change == "hint" else "int 16")
-        finally:
-            os.environ.pop("TRITON_DEFAULT_FP_FUSION", None)
         hits = there.compiled
         folders = str(sum(path.is_dir() for path in there.folder.rglob("*")))
     return {"hits": "; ".join(map(str, hits)), "files": "; ".join(files), "same hash": str(first.hash == second.hash),
@@ -124,7 +129,7 @@ def kernel(x, UNUSED, more=DEFAULT):
 
 
 def captured(choices: Choices, backend: str) -> Answers:
-    """A global value that a kernel reads, changed between two launches of it."""
+    """A global value that a kernel reads, changed or gone between two launches of it."""
     plain = " + OTHER" if choices["plain"] else ""
     module = load(HEAD + _GLOBALS.format(plain=plain), name="user")
     kernel(_GLOBALS.format(plain=plain))
@@ -134,7 +139,9 @@ def captured(choices: Choices, backend: str) -> Answers:
         try:
             made = Arguments()
             first = module.kernel[(1,)](made.make("tensor fp32 0"), 7)
-            if choices["other"]:
+            if choices["other"] == "gone":
+                del vars(module)[name]
+            elif choices["other"]:
                 vars(module)[name] = triton.language.int32 if name == "KIND" else triton.language.constexpr(4)
             second = module.kernel[(1,)](made.make("tensor fp32 0"), 7)
             found["second"] = "the same kernel" if second is first else "another kernel"

@@ -263,6 +263,13 @@ FAULTS: tuple[tuple[str, str, Any, str, dict[str, object]], ...] = (
      {"expression": "arguments bound by type"}),
     ("triton.runtime.jit", "convert_to_tuple_if_list", lambda item: tuple(item) if isinstance(item, list) else item,
      "unusual 1", {"way": "function"}),
+    # What becomes of a name at compile time, which no operation shows; what a copy shares; what only some set.
+    (_GENERATOR, "CodeGenerator._apply_boolean_values", (
+        '"logical_or"):', '"logical_or"): return constexpr(True)\n            if False:'), "lines",
+     {"part": "plain: assigned 3"}),
+    ("triton.runtime.jit", "TensorWrapper.clone", lambda self: type(self)(self.base, self.dtype), "expressions",
+     {"expression": "reinterpreted"}),
+    ("triton.runtime.build", "_build", (", *custom_backend_dirs", ""), "beside", {"part": "build"}),
     # What only AMD's chips have.
     ("triton.language.semantic", "TritonSemantic._str_to_store_cache_modifier", ("IER.WT", "IER.WB"), "pieces",
      {"piece": "amd: cdna3 buffers", "chip": "gfx942"}),

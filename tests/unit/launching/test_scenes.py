@@ -121,6 +121,18 @@ def _changed(monkeypatch: pytest.MonkeyPatch, module: str, name: str, change: Ca
     monkeypatch.setattr(place, change(resolve_name(place)))
 
 
+def _forgetting(real: Any) -> Callable[..., Any]:
+    """Launches that take a global value that is gone for one that is the same."""
+
+    def run(self: Any, *given: Any, **more: Any) -> Any:
+        for name, around in [(key, found[1]) for key, found in self.used_global_vals.items()]:
+            if name[0] not in around:
+                del self.used_global_vals[name]
+        return real(self, *given, **more)
+
+    return run
+
+
 FAULTS: tuple[tuple[str, str, Callable[[Any], Any], str, dict[str, object]], ...] = (
     ("triton.runtime.jit", "compute_cache_key", lambda real: lambda cache, found, options: str(options), "shared",
      {"second": "int 16"}),
@@ -133,6 +145,9 @@ FAULTS: tuple[tuple[str, str, Callable[[Any], Any], str, dict[str, object]], ...
      "unusual 1", {"way": "closure"}),
     ("triton.runtime.jit", "DependenciesFinder", lambda real: type("Forgetful", (real,), {
         "visit_AnnAssign": real.generic_visit}), "captured", {"name": "TYPED"}),
+    ("triton.runtime.jit", "JITFunction.run", _forgetting, "captured", {"name": "USED", "other": "gone"}),
+    ("triton.compiler.compiler", "get_cache_key", lambda real: lambda *about, env_vars: real(
+        *about, env_vars=dict.fromkeys(env_vars, "")), "disk 0", {"change": "variable's value"}),
     ("triton.runtime.jit", "JITFunction.run", lambda real: lambda self, *given, debug=False, **more: real(
         self, *given, debug=debug or self.debug, **more), "unusual 0", {"way": "not debugged"}),
     ("triton.runtime.jit", "find_paths_if", lambda real: lambda values, wanted: real(values, wanted)[:1], "arguments",
