@@ -43,6 +43,16 @@ WS = tl.constexpr(amd.AMDWMMALayout(3, True, [[1, 0], [0, 1]], [], [16, 16, 128]
 def again(a, b):
     return a, b
 
+@gluon.constexpr_function
+def kinds(*values):
+    found = []
+    for one in values:
+        try:
+            found.append(one.type.mangle())
+        except Exception as error:
+            found.append(type(error).__name__)
+    return found
+
 @gluon.jit
 def kernel(x_ptr, f_ptr, h_ptr, n):
     at = tl.arange(0, 1024, layout=L1)

@@ -39,6 +39,16 @@ def second(a, b):
 def line(outputs, inputs):
     return "add.s32 $0, $1, $2;"
 
+@gluon.constexpr_function
+def kinds(*values):
+    found = []
+    for one in values:
+        try:
+            found.append(one.type.mangle())
+        except Exception as error:
+            found.append(type(error).__name__)
+    return found
+
 @gluon.jit
 def kernel(x_ptr, f_ptr, h_ptr, n):
     at = tl.arange(0, 128, layout=L1)

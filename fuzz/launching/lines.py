@@ -78,14 +78,17 @@ def module(language: str, line: str) -> str:
     return trimmed(language, line)
 
 
-def showing(body: str) -> str:
+def showing(language: str, body: str) -> str:
     """Statements, and behind them one that prints at compile time what each name has that they give a value: what is
-    no block stands in no source IR, and most names are never used."""
+    no block stands in no source IR, and most names are never used. In Gluon what the types are called as well: layouts
+    are a part of them."""
     names = dict.fromkeys(
         name.id for node in ast.parse(body).body
         if isinstance(node, ast.Assign) or (isinstance(node, ast.AnnAssign) and node.value is not None)
         for name in ast.walk(node) if isinstance(name, ast.Name) and isinstance(name.ctx, ast.Store))
-    return "\n".join((body.strip("\n"), *((f"tl.static_print({', '.join(names)})",) if names else ())))
+    every = ", ".join(names)
+    printed = every if language == "plain" else f"{every}, kinds({every})"
+    return "\n".join((body.strip("\n"), *((f"tl.static_print({printed})",) if names else ())))
 
 
 def trimmed(language: str, body: str) -> str:

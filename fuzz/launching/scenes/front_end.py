@@ -192,7 +192,7 @@ def kernel_of(piece: str, changed: str = "") -> tuple[str, dict[str, Any]]:
     """The module and the arguments of a piece's kernel. changed: a text in its place."""
     language, _, name = piece.partition(": ")
     texts, _, given = _PIECES[language]
-    return trimmed(language, showing(changed or texts[name])), given
+    return trimmed(language, showing(language, changed or texts[name])), given
 
 
 def pieces(choices: Choices, backend: str) -> Answers:
@@ -230,7 +230,7 @@ def lines(choices: Choices, backend: str) -> Answers:
 
 
 def _line(language: str, line: str, given: dict[str, Any], chip: str, options: dict[str, Any]) -> str:
-    return told(trimmed(language, showing(line)), given, chip=chip, options=options)
+    return told(trimmed(language, showing(language, line)), given, chip=chip, options=options)
 
 
 def _pointers(**kinds: str) -> dict[str, Any]:

@@ -270,6 +270,11 @@ FAULTS: tuple[tuple[str, str, Any, str, dict[str, object]], ...] = (
     ("triton.runtime.jit", "TensorWrapper.clone", lambda self: type(self)(self.base, self.dtype), "expressions",
      {"expression": "reinterpreted"}),
     ("triton.runtime.build", "_build", (", *custom_backend_dirs", ""), "beside", {"part": "build"}),
+    # A layout that only the front end has.
+    (_GLUON, "GluonSemantic.gather", ("shape, index.type.layout", "shape, src.type.layout"), "lines",
+     {"part": "gluon: blocks 3"}),
+    (_GLUON, "GluonSemantic.memdesc_index", ("layout, shape)", "layout, mem_desc.shape)"), "lines",
+     {"part": "gluon: shared 2"}),
     # What only AMD's chips have.
     ("triton.language.semantic", "TritonSemantic._str_to_store_cache_modifier", ("IER.WT", "IER.WB"), "pieces",
      {"piece": "amd: cdna3 buffers", "chip": "gfx942"}),
