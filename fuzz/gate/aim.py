@@ -5,6 +5,7 @@ functions share with cases and with targets decide what comes first, and nothing
 """
 
 import collections
+import fnmatch
 import itertools
 import math
 import re
@@ -13,7 +14,7 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from msgspec.structs import replace
 
 from tridiff.fuzz.backends import kind
-from tridiff.fuzz.builds.alike import Alike
+from tridiff.fuzz.builds.alike import FRONT_END, Alike
 from tridiff.fuzz.builds.changed import Change
 from tridiff.fuzz.builds.words import of_text
 from tridiff.fuzz.campaign.neighbours import other_choices
@@ -52,6 +53,11 @@ PLAYED = 40
 """Cases of each target about launches that come as early where more than the front end differs: what they do stands in
 no text, so that no word can find them."""
 
+_LANGUAGE = (*FRONT_END, "runtime/interpreter.py")
+
+_SOURCES = "launch.front_end"
+"""Nothing is launched there."""
+
 HINTED = 64
 """Listed cases that come before the looks because they share rare words with the statements that changed."""
 
@@ -67,22 +73,19 @@ def aimed(listed: Iterable[ShardSpec], drawn: Iterable[ShardSpec], shared: Alike
     listed = list(listed)
     changes, late = shared.functions, []
     pattern = _pattern(word for one in changes for word in _names(one))
-    if not any(_tells(case, pattern) for spec in listed if _concerned(spec, shared) for case in spec.first):
+    hidden = not any(_tells(case, pattern) for spec in listed if _concerned(spec, shared) for case in spec.first)
+    if hidden:
         # An inner function, a special method, a helper of others: cases name what is around it or calls it.
         pattern = _pattern(word for one in changes for word in (*_names(one), *one.near))
-    naming: list[ShardSpec] = []
-    others: list[ShardSpec] = []
-    for spec in listed:
-        if not _concerned(spec, shared):
-            late.append(spec)
-            continue
-        told = [case for case in spec.first if _tells(case, pattern)]
-        for place, cases in ((naming, told), (others, [case for case in spec.first if case not in told])):
-            if cases:
-                place.append(_with(spec, tuple(cases)))
+    late += [spec for spec in listed if not _concerned(spec, shared)]
+    naming, others = _telling((spec for spec in listed if _concerned(spec, shared)), pattern)
     number = sum(len(spec.first) for spec in naming)
     if number > MANY:
         naming, others = [], [*naming, *others]
+        # Those that name its class instead, as far as these are fewer.
+        owning, left = _telling(others, _pattern(_class(one.name) for one in changes))
+        number = sum(len(spec.first) for spec in owning)
+        naming, others = (owning, left) if number <= MANY else (naming, others)
     about = {word for one in changes for word in one.words + one.near}
     marks = _marks([*naming, *others], about)
     hinting, others = _hinting(others, marks)
@@ -94,6 +97,9 @@ def aimed(listed: Iterable[ShardSpec], drawn: Iterable[ShardSpec], shared: Alike
     words = about | words_of_files
     first: list[ShardSpec] = []
     looks: list[ShardSpec] = []
+    # What is drawn is named by functions of the language: a `get` or an `add` of another file is none of them.
+    spoken = _pattern(word for one in changes if any(fnmatch.fnmatchcase(one.file, some) for some in _LANGUAGE)
+                      for word in (*_names(one), *(one.near if hidden else ())))
     turns: collections.Counter[str] = collections.Counter()
 
     def order(spec: ShardSpec) -> tuple[bool, int, int]:
@@ -105,7 +111,7 @@ def aimed(listed: Iterable[ShardSpec], drawn: Iterable[ShardSpec], shared: Alike
         if not _concerned(spec, shared):
             continue
         things = find(spec.target).draw.things()
-        only = tuple(name for name, covers in things.items() if pattern.search(" ".join((name, *covers)).encode()))
+        only = tuple(name for name, covers in things.items() if spoken.search(" ".join((name, *covers)).encode()))
         if only:
             first.append(replace(spec, scout=True, only=only, seconds=2 * LOOK_SECONDS,
                                  max_cases=AIMED_CASES * len(only)))
@@ -137,12 +143,20 @@ def _marks(specs: Iterable[ShardSpec], words: set[str]) -> dict[str, float]:
 
 
 def _hinting(specs: Sequence[ShardSpec], marks: Mapping[str, float]) -> tuple[list[ShardSpec], list[ShardSpec]]:
-    """The cases with the highest marks, the best first, and the other cases as they were."""
-    mine = sorted((case.digest for spec in specs for case in spec.first), key=lambda one: -marks[one])
-    best = {digest for digest in mine[:HINTED] if marks[digest] > 0}
+    """The cases with the highest marks, the best first, and the other cases as they were. Of several that say the same,
+    such as those of one scene, each counts for less than the one before it: another scene knows other things."""
+    same: collections.Counter[str] = collections.Counter()
+    number: dict[str, float] = {}
+    for spec in specs:
+        for case in spec.first:
+            if marks[case.digest] > 0:
+                draw = find(case.target).draw
+                same[said := draw.text(case) or draw.about(case) or case.digest] += 1
+                number[case.digest] = marks[case.digest] / same[said]
+    best = set(sorted(number, key=lambda one: -number[one])[:HINTED])
     chosen = [_with(spec, (case,)) for spec in specs for case in spec.first if case.digest in best]
     left = ((spec, tuple(case for case in spec.first if case.digest not in best)) for spec in specs)
-    return (sorted(chosen, key=lambda spec: -marks[spec.first[0].digest]),
+    return (sorted(chosen, key=lambda spec: -number[spec.first[0].digest]),
             [_with(spec, cases) for spec, cases in left if cases])
 
 
@@ -154,7 +168,7 @@ def _playing(specs: Sequence[ShardSpec]) -> tuple[list[ShardSpec], list[ShardSpe
     for spec in specs:
         target = find(spec.target)
         played = tuple(case for case in spec.first if not target.draw.text(case)) if target.family == "launch" and (
-            counted[spec.target] < PLAYED) else ()
+            spec.target != _SOURCES and counted[spec.target] < PLAYED) else ()
         counted[spec.target] += len(played)
         for place, cases in ((chosen, played), (left, tuple(case for case in spec.first if case not in played))):
             if cases:
@@ -166,6 +180,18 @@ def _with(spec: ShardSpec, cases: tuple[Case, ...]) -> ShardSpec:
     """A scout of these listed cases, each with its time."""
     return replace(spec, scout=True, first=cases, max_cases=len(cases),
                    seconds=spec.seconds * len(cases) / len(spec.first))
+
+
+def _telling(specs: Iterable[ShardSpec], pattern: re.Pattern[bytes]) -> tuple[list[ShardSpec], list[ShardSpec]]:
+    """Listed cases that have a word of the pattern, and the others."""
+    naming: list[ShardSpec] = []
+    others: list[ShardSpec] = []
+    for spec in specs:
+        told = [case for case in spec.first if _tells(case, pattern)]
+        for place, cases in ((naming, told), (others, [case for case in spec.first if case not in told])):
+            if cases:
+                place.append(_with(spec, tuple(cases)))
+    return naming, others
 
 
 def _tells(case: Case, pattern: re.Pattern[bytes]) -> bool:
@@ -202,6 +228,10 @@ def _names(change: Change) -> list[str]:
 def _name(whole: str) -> str:
     around, _, last = whole.partition(" ")[0].rpartition(".")
     return around.rpartition(".")[2] if last in _OF_CLASS and around else last.strip("_")
+
+
+def _class(whole: str) -> str:
+    return whole.rpartition(".")[0].rpartition(".")[2]
 
 
 def _words(text: str) -> list[str]:

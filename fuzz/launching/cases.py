@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 
 from tridiff.fuzz.backends.launch import Launch
 from tridiff.fuzz.launching import fragments_amd, fragments_gluon, fragments_plain
-from tridiff.fuzz.launching.expressions import EXPRESSIONS
+from tridiff.fuzz.launching.expressions import EXPRESSIONS, told
 from tridiff.fuzz.launching.lines import parts, translatable
 from tridiff.fuzz.launching.scene import EVERY, Answers, Choices, Scene, Topic
 from tridiff.fuzz.launching.table import scenes
@@ -21,7 +21,7 @@ from tridiff.fuzz.versions import before
 
 FAULTS = ("first_answer_lost", "answers_swapped")
 """Planted in what a scene tells: its first answer is empty, and its first two in each other's place."""
-_TEXTS = (fragments_plain.FRAGMENTS, fragments_gluon.FRAGMENTS, fragments_amd.FRAGMENTS, EXPRESSIONS)
+_TEXTS = (fragments_plain.FRAGMENTS, fragments_gluon.FRAGMENTS, fragments_amd.FRAGMENTS)
 _SHOWN = 300
 MOST = 6000
 """Characters of an answer; of a longer one a digest is kept."""
@@ -137,6 +137,7 @@ def text(case: Case) -> str:
         return ""
     for value in map(str, choices_of(case).values()):
         found += parts().get(value, ())
+        found += [told(value)] if value in EXPRESSIONS else []
         found += [texts[piece] for texts in _TEXTS for piece in (value, value.partition(": ")[2]) if piece in texts]
     return "\n".join(found)
 

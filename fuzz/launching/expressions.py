@@ -1,5 +1,8 @@
 """Python that users of Triton call outside of kernels, which `scenes.host` evaluates as it is and spoilt."""
 
+import ast
+from functools import cache
+
 NAMES = ("gl", "tl", "blocked", "mma", "data", "16", "[1, 0]", "GPUTarget")
 
 HEAD = """
@@ -382,6 +385,21 @@ EXPRESSIONS: dict[str, str] = {
         "[type(triton.reinterpret(triton.reinterpret(data, tl.int32), data.dtype)).__name__, "
         "triton.reinterpret(triton.reinterpret(data, tl.int32), tl.uint8).dtype]",
 }
+
+
+
+@cache
+def meant() -> dict[str, str]:
+    """What the names are called in Triton that are imported as others."""
+    return {one.asname: one.name for node in ast.walk(ast.parse(HEAD)) if isinstance(node, ast.Import | ast.ImportFrom)
+            for one in node.names if one.asname}
+
+
+def told(name: str) -> str:
+    """The text of an expression, with what the names in it are called in Triton."""
+    names = {node.id for node in ast.walk(ast.parse(EXPRESSIONS[name])) if isinstance(node, ast.Name)}
+    return f"{EXPRESSIONS[name]}  # {' '.join(meant()[one] for one in meant() if one in names)}"
+
 
 REFUSED = ("least of a float", "most of a float", "no block", "an aggregate of a class", "a field set",
            "a field that is none", "tiled and padded", "no function begins")

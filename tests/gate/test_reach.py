@@ -132,6 +132,27 @@ def test_what_scenes_do_stands_in_their_own_text(name: str, words: str, scene: s
     assert scene in played and len(played) < 20
 
 
+def test_a_function_of_another_file_is_not_taken_for_one_of_the_language() -> None:
+    asked = options(targets=("launch.*", "language.pointwise"), backends=("compile",), seconds=90.0)
+    changes = [Change(file=file, name="HookChain.add", words=("add", "chain", "hook", "hookchain"))
+               for file in ("knobs.py", "language/core.py")]
+    shards, spoken = (gate_shards(msgspec.structs.replace(asked, alike=msgspec.structs.replace(
+        FEW, functions=(change,), behind_source=False)), ()) for change in changes)
+    assert not any(spec.only for spec in shards) and any(spec.only for spec in spoken)
+    hints = [case.params["scene"] for spec in shards[:10:2] for case in spec.first]
+    assert {"hooks", "beside"} <= set(hints) and len(set(hints)) == len(hints), "one of each scene before the second"
+
+
+def test_what_an_expression_names_otherwise_is_found_by_its_name() -> None:
+    change = Change(file="experimental/gluon/nvidia/hopper.py", name="TensorDescriptorIm2Col.__post_init__",
+                    words=("element_strides",))
+    asked = options(targets=("launch.front_end",), backends=("compile",), seconds=90.0)
+    shards = gate_shards(msgspec.structs.replace(asked, alike=msgspec.structs.replace(FEW, functions=(change,))), ())
+    named = [case.params["expression"] for spec in itertools.takewhile(lambda one: one.first, shards)
+             for case in spec.first if "Im2Col" in text(case)]
+    assert {"columns", "bounds of descriptors"} <= set(named)
+
+
 def test_what_is_played_of_launches_comes_before_the_looks_where_more_than_the_front_end_differs() -> None:
     asked = options(targets=("launch.*", "language.creation"), backends=("interpreter", "compile"), seconds=90.0)
 
