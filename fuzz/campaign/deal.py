@@ -41,6 +41,13 @@ OF_REACH = 0.6
 OF_REACH_BESIDE = 0.3
 """... where files of other kinds differ as well, of which nobody knows what they reach."""
 
+LEAST_OF_REACH = 0.2
+"""That part at least: it is the smaller, the more of the listed cases run them, as long as any wait. What everything
+runs gives draws no direction, and each listed case is another use."""
+
+SAMPLE = 4
+"""Listed cases of which it is not yet known whether they run them that are taken for such as do not."""
+
 OF_FUNCTIONS = 0.5
 """Part of that share as long as only functions were reached, and not the statements that differ: others may know more.
 """
@@ -90,13 +97,15 @@ class Deal:
         self._closed = False
         self._reach_share = 0.0 if not plan.options.alike.functions else (
             OF_REACH if plan.options.alike.python else OF_REACH_BESIDE)
+        self._listed = collections.Counter[bool]()
+        """Of the listed cases that ran, how many are known to run changed functions, and how many not."""
         self._taken = {True: 0.0, False: 0.0}
         """Seconds that shards took which came to their end: of those for changed functions, and of the others."""
         self._running: dict[int, tuple[bool, float]] = {}
         """Of every other shard that was handed out: whether it is for changed functions, and the seconds that it has.
         """
         for one in results:
-            self._taken[self._for_reach(one.spec)] += one.seconds
+            self._took(one)
 
     def _first_cycle(self) -> set[int]:
         """Numbers of the first shard that draws, of every combination, and of the listed cases before it."""
@@ -150,7 +159,7 @@ class Deal:
     def ended(self, result: ShardResult) -> None:
         """Take in what a shard came to."""
         self._running.pop(result.spec.index, None)
-        self._taken[self._for_reach(result.spec)] += result.seconds
+        self._took(result)
         if not result.stopped:
             if not result.spec.issue:  # what it passes over takes time and brings nothing
                 self._yields.add(result)
@@ -159,6 +168,12 @@ class Deal:
             listed = replace(result.spec, index=self._next, first=result.deferred, max_cases=len(result.deferred),
                              seconds=result.spec.seconds * len(result.deferred) / len(result.spec.first), scout=False)
             self._waiting.append(self._written(listed))
+
+    def _took(self, result: ShardResult) -> None:
+        self._taken[self._for_reach(result.spec)] += result.seconds
+        if result.spec.scout and result.spec.first:
+            self._listed[False] += len(result.deferred)
+            self._listed[True] += min(result.counts.executed, len(result.spec.first) - len(result.deferred))
 
     def popleft(self, place: int | None = None) -> ShardSpec:
         """The next shard, for the process of this number; None: for any. Raises IndexError where there is none."""
@@ -185,6 +200,8 @@ class Deal:
     def _reaching(self) -> Combination | None:
         """A combination that runs changed functions, if it is its turn."""
         share = self._reach_share * (1.0 if self._yields.met() else OF_FUNCTIONS)
+        if share and any(spec.first and spec.scout for spec in self._waiting):
+            share *= max(LEAST_OF_REACH, 1 - self._listed[True] / (self._listed.total() + SAMPLE))
         if not share or self._given(reach=True) > share * (self._given(reach=True) + self._given(reach=False)):
             return None
         wanted = {name: reach * weight(find(name[0])) for name, reach in self._yields.reaching(self._among).items()}

@@ -202,6 +202,25 @@ def test_time_goes_where_a_changed_function_runs_and_what_reaches_none_comes_las
     assert deferred and {case.digest for case in deferred} == set(again)
 
 
+def test_what_everything_runs_gives_no_direction_while_listed_cases_wait(tmp_path: Path) -> None:
+    asked = msgspec.structs.replace(options(
+        targets=("language.creation", "launch.*"), backends=("compile",)), alike=FEW)
+    plan = Plan(id="one", options=asked, shards=gate_shards(asked, ()))
+    parts = []
+    for common in (False, True):
+        deal, drawn, listed = Deal(plan, tmp_path / str(common), plan.shards), 0.0, 0.0
+        (tmp_path / str(common)).mkdir()
+        while listed < 50.0:
+            spec = deal.popleft()
+            if spec.index < len(plan.shards):
+                listed += spec.seconds
+            else:
+                drawn += spec.seconds
+            deal.ended(result(spec, {"@0 tl.swizzle2d": 2}, deferred=() if common or not spec.scout else spec.first))
+        parts.append(drawn / (drawn + listed))
+    assert parts[0] == pytest.approx(OF_REACH, abs=0.15) and parts[1] < OF_REACH / 2
+
+
 def test_without_a_changed_function_nothing_is_scouted() -> None:
     assert not any(spec.scout or spec.only for spec in gate_shards(options(alike=Alike(changed=1)), ()))
 
