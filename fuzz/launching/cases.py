@@ -54,11 +54,12 @@ def scene_cases(draw: st.DrawFn, *, target: str, topic: Topic, limits: Limits) -
 
 
 def once(seed: int, *, target: str, topic: Topic) -> list[Case]:
-    """Every value of what a topic's scenes draw first, the other choices by the seed, one of each scene in turn; what a
-    case plays every value of counts as one."""
+    """Every value of what a topic's scenes draw first, or next where a case plays every value of the first; the other
+    choices by the seed, one of each scene in turn."""
     luck, scenes_of = Random(seed), []
     for scene in of_topic(topic):
-        first, *others = scene.vocabulary
+        first = next((name for name in scene.vocabulary if name != scene.each), scene.each)
+        others = [name for name in scene.vocabulary if name != first]
         cases = []
         for value in (EVERY,) if first == scene.each else tuple(scene.vocabulary[first]):
             choices: dict[str, Scalar] = {}

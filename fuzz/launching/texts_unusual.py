@@ -136,7 +136,7 @@ def größe(x, n):
 kernel = größe
 """,
     "not debugged": PLAIN.replace("jit", "jit(debug=True)"),
-    "long name": PLAIN.replace("def kernel", f"def {'k' * 250}") + f"\nkernel = {'k' * 250}\n",
+    "long name": PLAIN.replace("def kernel", f"def {'k2_' * 80}") + f"\nkernel = {'k2_' * 80}\n",
     "failing": """
 @triton.jit
 def kernel(x, n):
