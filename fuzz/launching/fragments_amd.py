@@ -3,7 +3,8 @@
 In scope, before each: x (i32), f (fp32), h (fp16): blocks of 1,024 elements at `at` in layout L1, of warps of 64; m
 (i32), g (fp16), u (uint8): blocks of 64 by 64 in L2; y (i32) at `to` in N1, p (fp16), w (uint8) in N2: the same for
 warps of 32; s (i32), t (fp16), v (uint8): shared memory of these shapes; b: a barrier; d: a descriptor of t's shape;
-F3, F4, FD, W1, W2, W3, WP, WS: layouts of products; n: an i32; x_ptr, f_ptr, h_ptr: pointers.
+F3, F4, FD, W1, W2, W3, WP, WS: layouts of products; a3 and b3, and so on: their operands; c4, c6: sums; n: an i32;
+x_ptr, f_ptr, h_ptr: pointers.
 """
 
 NAMES = ("x", "f", "h", "m", "g", "u", "y", "p", "w", "s", "t", "v", "d", "n", "at", "L1", "L2", "F3", "W3", "P")
@@ -73,6 +74,16 @@ def kernel(x_ptr, f_ptr, h_ptr, n):
     v = tl.allocate_shared_memory(tl.uint8, [64, 64], S2)
     b = tl.allocate_shared_memory(tl.int64, [1], cdna5.mbarrier.MBarrierLayout())
     d = tdm.make_tensor_descriptor(h_ptr, [n, 64], [64, 1], [64, 64], P)
+    a3 = tl.convert_layout(g, tl.DotOperandLayout(0, F3, 4))
+    b3 = tl.convert_layout(g, tl.DotOperandLayout(1, F3, 4))
+    a4 = tl.convert_layout(u, tl.DotOperandLayout(0, F4, 16))
+    b4 = tl.convert_layout(u, tl.DotOperandLayout(1, F4, 16))
+    c4 = tl.zeros([64, 64], tl.float32, F4)
+    a5 = tl.convert_layout(w, tl.DotOperandLayout(0, WP, 16))
+    b5 = tl.convert_layout(w, tl.DotOperandLayout(1, WP, 16))
+    a6 = tl.convert_layout(w, tl.DotOperandLayout(0, WS, 16))
+    b6 = tl.convert_layout(w, tl.DotOperandLayout(1, WS, 16))
+    c6 = tl.zeros([64, 64], tl.float32, WS)
 '''
 
 FRAGMENTS: dict[str, str] = {
@@ -88,9 +99,7 @@ r = cdna3.buffer_atomic_add(f_ptr, at, f)
 r = cdna3.buffer_atomic_xchg(x_ptr, at, 3, True)
 """,
     "cdna3 product": """
-q = tl.convert_layout(g, tl.DotOperandLayout(0, F3, 4))
-k = tl.convert_layout(g, tl.DotOperandLayout(1, F3, 4))
-r = cdna3.mfma(q, k, tl.zeros([64, 64], tl.float32, F3), cd_regclass="a")
+r = cdna3.mfma(a3, b3, tl.zeros([64, 64], tl.float32, F3), cd_regclass="a")
 """,
     "cdna3 stages": """
 for i in range(0, n):
@@ -114,11 +123,9 @@ async_copy.wait_group(1)
 r = async_copy.load_shared_relaxed(s, L1)
 """,
     "cdna4 products": """
-q = tl.convert_layout(u, tl.DotOperandLayout(0, F4, 16))
-k = tl.convert_layout(u, tl.DotOperandLayout(1, F4, 16))
-r = cdna4.mfma_scaled(q, None, "e2m1", k, None, "e2m1", tl.zeros([64, 64], tl.float32, F4), cd_regclass="v")
+r = cdna4.mfma_scaled(a4, None, "e2m1", b4, None, "e2m1", c4, cd_regclass="v")
 i: tl.constexpr = cdna4.get_mfma_scale_layout(tl.DotOperandLayout(0, F4, 16), [64, 4])
-r = cdna4.mfma_scaled(q, tl.full([64, 4], 1, tl.uint8, i), "e2m1", k, None, "e2m1", r)
+r = cdna4.mfma_scaled(a4, tl.full([64, 4], 1, tl.uint8, i), "e2m1", b4, None, "e2m1", r)
 """,
     "cdna4 down": """
 q = tl.convert_layout(g, tl.BlockedLayout([1, 64], [64, 1], [4, 1], [1, 0]))
@@ -156,9 +163,7 @@ cdna5.async_copy.wait_group(2)
 q = tl.convert_layout(p, tl.DotOperandLayout(0, W3, 8))
 k = tl.convert_layout(p, tl.DotOperandLayout(1, W3, 8))
 r = cdna5.wmma(q, k, tl.zeros([64, 64], tl.float32, W3))
-q = tl.convert_layout(w, tl.DotOperandLayout(0, WP, 16))
-k = tl.convert_layout(w, tl.DotOperandLayout(1, WP, 16))
-r = cdna5.wmma_scaled(q, 3, "e2m1", k, 3, "e2m1", tl.zeros([64, 64], tl.float32, WS))
+r = cdna5.wmma_scaled(a5, 3, "e2m1", b5, 3, "e2m1", c6)
 """,
     "cdna5 layouts": """
 i: tl.constexpr = tl.PaddedSharedLayout.with_identity_for([[32, 4]], [64, 32], [1, 0])
@@ -181,25 +186,20 @@ LINES: dict[str, str] = {
     "cdna3": """
 r = cdna3.buffer_load(x_ptr, n)
 r = cdna3.buffer_load(x_ptr + at, at)
-r = cdna3.buffer_load(x_ptr, at.to(tl.int64))
 r = cdna3.buffer_load(x_ptr, at.to(tl.uint32), cache=".ca") + x
 r = cdna3.buffer_load(x_ptr, at, cache=".cv") + cdna3.buffer_load(x_ptr, at, cache=".cs")
 r = cdna3.buffer_load(x_ptr, at, cache=".wb")
 r = cdna3.buffer_load(x_ptr, at, other=3)
 r = cdna3.buffer_load(f_ptr, at, mask=x > 3, other=3) + f
 r = cdna3.buffer_load(h_ptr, at, x > 3, f) + h
-r = cdna3.buffer_load(h_ptr, at, n > 3, n)
 cdna3.buffer_store(x, x_ptr, at, cache=".wb"); cdna3.buffer_store(x, x_ptr, at, cache=".cg")
 cdna3.buffer_store(x, x_ptr, at, x > 3, cache=".cs"); cdna3.buffer_store(x, x_ptr, at, n > 3)
 cdna3.buffer_store(x, x_ptr, at, cache=".ca")
 cdna3.buffer_store(3, x_ptr, at); cdna3.buffer_store(f, x_ptr, at)
-cdna3.buffer_store(m, x_ptr, at)
-cdna3.buffer_store(n, x_ptr, at)
 r = cdna3.buffer_atomic_and(x_ptr, at, x); r = cdna3.buffer_atomic_or(x_ptr, at, 3, mask=n > 3)
 r = cdna3.buffer_atomic_xor(x_ptr, at, x, sem="acquire", scope="sys") + x
 r = cdna3.buffer_atomic_min(x_ptr, at, x, sem="release"); r = cdna3.buffer_atomic_max(x_ptr, at, x, scope="gpu")
 r = cdna3.buffer_atomic_and(f_ptr, at, f)
-r = cdna3.buffer_atomic_xchg(f_ptr, at, f)
 r = cdna3.buffer_atomic_max(f_ptr, at, f)
 r = cdna3.buffer_atomic_add(x_ptr, at, x)
 r = cdna3.buffer_atomic_add(h_ptr, at, h) + h
@@ -209,25 +209,20 @@ r = cdna3.buffer_atomic_min(x_ptr.to(tl.pointer_type(tl.uint64)), at, x.to(tl.ui
 r = cdna3.buffer_atomic_min(x_ptr.to(tl.pointer_type(tl.float64)), at, f.to(tl.float64))
 r = cdna3.buffer_atomic_add(x_ptr.to(tl.pointer_type(tl.bfloat16)), at, f.to(tl.bfloat16))
 r = cdna3.buffer_atomic_add(x_ptr.to(tl.pointer_type(tl.int8)), at, x.to(tl.int8))
-q = tl.zeros([64, 64], tl.float32, F3); r = cdna3.mfma(tl.convert_layout(g, tl.DotOperandLayout(0, F3, 4)),
-    tl.convert_layout(g, tl.DotOperandLayout(1, F3, 4)), q)
 q = tl.zeros([64, 64], tl.float32, L2); r = cdna3.mfma(g, g, q, cd_regclass="v")
 q = tl.zeros([64, 64], tl.float32, F3); r = cdna3.mfma(q, q, q, cd_regclass="w")
 q = tl.zeros([64, 64], tl.float64, FD); r = cdna3.mfma(q, q, None)
 r = cdna3.scaled_upcast(u, u, tl.float16)
 r = cdna3.scaled_upcast(u, tl.zeros([64, 128], tl.int8, L2), tl.float16, axis=-1)
 r = cdna3.scaled_upcast(u, u, tl.float32, axis=1)
-r = cdna3.scaled_upcast(u, m, tl.float16, axis=1)
 r = cdna3.scaled_upcast(u, u, tl.float16, axis=2)
 r = cdna3.scaled_upcast(u.to(tl.float8e4nv, bitcast=True), u, tl.float16, axis=1)
 r = cdna3.get_scaled_upcast_fp4_scale_layout(u, 24, tl.float16, 1)
-r = cdna3.get_scaled_upcast_fp4_scale_layout(m, 32, tl.float16, 1)
 r: tl.constexpr = amd.AMDMFMALayout(1, [4, 64, 4], False, [1, 4]); q = tl.zeros([64, 64], tl.float32, r)
 r: tl.constexpr = amd.AMDMFMALayout(2, [64, 4, 4], True, [4, 1]); q = tl.zeros([64, 64], tl.float32, r)
 r: tl.constexpr = amd.AMDMFMALayout(3, [16, 16, 16], True, [2, 2], tiles_per_warp=[2, 1]); q = tl.zeros([64, 64],
     tl.float32, r)
 r: tl.constexpr = amd.AMDMFMALayout(5, [16, 16, 16], True, [2, 2])
-r: tl.constexpr = amd.AMDMFMALayout(0, [16, 16, 16], True, [2, 2])
 r: tl.constexpr = amd.AMDMFMALayout(3, [16, 32, 16], True, [2, 2])
 r: tl.constexpr = amd.AMDMFMALayout(3, [16, 16], True, [2, 2])
 r: tl.constexpr = amd.AMDMFMALayout(3, [16, 16, 16], True, [2, 2], 16)
@@ -243,10 +238,8 @@ amd.hint.sched_barrier((None,))
 r = amd.slice(g, [64, 32], [0, 64])
 r = amd.slice(g, [64], [0])
 r = amd.slice(g, [128, 64], [0, 0])
-r = amd.slice(n, [1], [0])
 """,
     "cdna4": """
-async_copy.global_load_to_shared(s, x_ptr)
 async_copy.global_load_to_shared(t, x_ptr + at)
 async_copy.global_load_to_shared(s, x_ptr + at, other=x, cache_modifier=".wt")
 async_copy.global_load_to_shared(s, x_ptr + at, x > 3, f)
@@ -256,15 +249,12 @@ async_copy.buffer_load_to_shared(s, x_ptr, at, other=3)
 async_copy.wait_group(); async_copy.wait_group(num_outstanding=3)
 r = async_copy.load_shared_relaxed(s, S1)
 r = cdna4.buffer_atomic_add(x_ptr.to(tl.pointer_type(tl.bfloat16)), at, f.to(tl.bfloat16))
-r = cdna4.buffer_atomic_xor(x_ptr, at, x); r = cdna4.buffer_atomic_and(x_ptr, at, x)
-r = cdna4.buffer_atomic_max(x_ptr, at, x); r = cdna4.buffer_atomic_or(x_ptr, at, x)
-r = cdna4.buffer_atomic_xchg(x_ptr, at, x, mask=x > 3)
-q = tl.zeros([64, 64], tl.float32, F4); r = cdna4.mfma_scaled(q, None, "e4m3", q, None, "e4m3", q)
-r = cdna4.mfma_scaled(u, 1, "e2m1", u, 1, "e2m1", tl.zeros([64, 64], tl.float32, L2))
-q = tl.convert_layout(u, tl.DotOperandLayout(0, F4, 16)); k = tl.convert_layout(u, tl.DotOperandLayout(1, F4, 16));
-    r = cdna4.mfma_scaled(q, 3, "e4m3", k, 5, "e2m1", tl.zeros([64, 64], tl.float32, F4))
-q = tl.convert_layout(u, tl.DotOperandLayout(0, F4, 16)); k = tl.convert_layout(u, tl.DotOperandLayout(1, F4, 16));
-    r = cdna4.mfma_scaled(q, 3, "e5m2", k, None, "e4m3", tl.zeros([64, 64], tl.float32, F4), cd_regclass="a")
+cdna4.buffer_atomic_xor(x_ptr, at, x); cdna4.buffer_atomic_and(x_ptr, at, x); cdna4.buffer_atomic_max(x_ptr, at, x)
+cdna4.buffer_atomic_or(x_ptr, at, x); cdna4.buffer_atomic_xchg(x_ptr, at, x, mask=x > 3)
+r = cdna4.mfma_scaled(c4, None, "e4m3", c4, None, "e4m3", c4)
+r = cdna4.mfma_scaled(u, 1, "e2m1", u, 1, "e2m1", u)
+r = cdna4.mfma_scaled(a4, 3, "e4m3", b4, 5, "e2m1", c4)
+r = cdna4.mfma_scaled(a4, 3, "e5m2", b4, None, "e4m3", c4, cd_regclass="a")
 r: tl.constexpr = cdna4.get_mfma_scale_layout(tl.DotOperandLayout(1, F4, 16), [64, 4], scale_factor=16)
 r: tl.constexpr = cdna4.get_mfma_scale_layout(tl.DotOperandLayout(1, F4, 16), [64, 4]); again(tl.zeros([64, 4],
     tl.uint8, r), n)
@@ -276,20 +266,16 @@ r: tl.constexpr = cdna4.compute_efficient_padded_shared_layout(tl.DotOperandLayo
 r = cdna4.scaled_downcast(g, u, "e4m3")
 r = cdna4.scaled_downcast(g, u, "e3m2")
 r = cdna4.scaled_downcast(x, u, "e5m2", axis=0)
-r = cdna4.scaled_upcast(u, tl.zeros([128, 64], tl.int8, L2), tl.float16, axis=0)
 r = cdna4.load_shared_fp4_repacked(v, tl.DotOperandLayout(0, F4, 16))
 r = cdna4.load_shared_fp4_repacked(t, tl.DotOperandLayout(1, F4, 16))
-r = cdna4.load_shared_fp4_repacked(v, L2)
 """,
     "cdna5": """
-r = tdm.make_tensor_descriptor(h_ptr, [n, 64], [64], [64, 64], P)
 r = tdm.make_tensor_descriptor(h_ptr, [n, 64], [64, 1], [64, 64], L2)
 r = tdm.make_tensor_descriptor(h_ptr, [n], [1], [64], S1); q = r.block_shape[0] + r.shape[0] + n
 r = tdm.make_tensor_descriptor(x_ptr, [n], [1], [64], tl.SwizzledSharedLayout(4, 1, 4, [0]))
 r = tdm.make_tensor_descriptor(n, [n], [1], [64], S1)
 r = tdm.update_tensor_descriptor(d)
 r = tdm.update_tensor_descriptor(d, add_offsets=[n]); q = r.shape[0]
-r = tdm.update_tensor_descriptor(d, set_bounds=[n])
 r = tdm.update_tensor_descriptor(d, add_offsets=[n, 0], clamp_bounds=True); again(r, d)
 r = tdm.update_tensor_descriptor(d, set_bounds=[n, 3], clamp_bounds=True)
 r = tdm.update_tensor_descriptor(d, add_offsets=[n, 0], set_bounds=[n, 3], clamp_bounds=True)
@@ -302,10 +288,8 @@ tdm.async_load_fused([(d, t, 3)])
 tdm.async_load_fused([(d, t, 3), (d, t)])
 tdm.async_load_fused([(d, t, 3), (t, t, 12)])
 tdm.async_load_fused([(d, t, 3), (d, t, None)])
-tdm.async_gather(d, n, t)
 tdm.prefetch(d, [0, n]); tdm.prefetch(d, [0], pred=False)
 cdna5.cluster.arrive(); cdna5.cluster.wait()
-cdna5.mbarrier.init(b, n)
 r = cdna5.mbarrier.arrive(b); cdna5.mbarrier.wait(b, 1)
 cdna5.async_copy.global_to_shared(s, x_ptr + to, y > 3, p); cdna5.async_copy.global_to_shared(t, x_ptr + to)
 cdna5.async_copy.global_to_shared(s, x_ptr + to, other=1, cache_modifier=".cv")
@@ -313,12 +297,9 @@ cdna5.async_copy.shared_to_global(x_ptr, s); cdna5.async_copy.shared_to_global(x
 cdna5.buffer_store(cdna5.buffer_load(x_ptr, to, cache=".cg"), x_ptr, to, cache=".wt")
 r = cdna5.wmma(p, p, p)
 q = tl.convert_layout(p, tl.DotOperandLayout(0, W2, 8)); r = cdna5.wmma(q, q, tl.zeros([64, 64], tl.float32, W3))
-q = tl.convert_layout(w, tl.DotOperandLayout(0, WS, 16)); k = tl.convert_layout(w, tl.DotOperandLayout(1, WS, 16));
-    r = cdna5.wmma_scaled(q, None, "e4m3", k, 127, "e5m2", tl.zeros([64, 64], tl.float32, WS))
-q = tl.convert_layout(w, tl.DotOperandLayout(0, WP, 16)); k = tl.convert_layout(w, tl.DotOperandLayout(1, WP, 16));
-    r = cdna5.wmma_scaled(q, 1.0, "e2m1", k, 1.0, "e2m1", tl.zeros([64, 64], tl.float32, WS))
-q = tl.convert_layout(w, tl.DotOperandLayout(0, WS, 16)); k = tl.convert_layout(w, tl.DotOperandLayout(1, WS, 16));
-    r = cdna5.wmma_scaled(q, None, "e2m1", k, None, "e2m1", tl.zeros([64, 64], tl.float32, WS))
+r = cdna5.wmma_scaled(a6, None, "e4m3", b6, 127, "e5m2", c6)
+r = cdna5.wmma_scaled(a5, 1.0, "e2m1", b5, 1.0, "e2m1", c6)
+r = cdna5.wmma_scaled(a6, None, "e2m1", b6, None, "e2m1", c6)
 r: tl.constexpr = cdna5.get_wmma_scale_layout(tl.DotOperandLayout(0, WS, 16), [64, 4]); again(tl.zeros([64, 4],
     tl.uint8, r), n)
 r: tl.constexpr = cdna5.get_wmma_scale_layout(tl.DotOperandLayout(1, WS, 16), [64, 4], 24)
@@ -327,10 +308,7 @@ r: tl.constexpr = cdna5.PartitionedSharedLayout(2, 1, 0, P); q = tl.allocate_sha
 r: tl.constexpr = cdna5.PartitionedSharedLayout(3, 1, 0, P)
 r: tl.constexpr = cdna5.PartitionedSharedLayout(2, 0, 0, P)
 r: tl.constexpr = cdna5.PartitionedSharedLayout(2, 1, -1, P)
-r: tl.constexpr = cdna5.PartitionedSharedLayout(2, 1, 0, L2)
-r: tl.constexpr = cdna5.make_partitioned_dot_layouts(256, 64, tl.PaddedSharedLayout.with_identity_for([[32, 4]], [256,
-    32], [1, 0]), tl.PaddedSharedLayout.with_identity_for([[32, 4]], [64, 32], [1, 0]), 8, [16, 16, 32],
-    b_transposed=True, slice_m=128, transposed=False); again(tl.zeros([128, 64], tl.float32, r[2]), n)
+r: tl.constexpr = cdna5.make_partitioned_dot_layouts(64, 64, P, P, 4, [16, 16, 32], b_transposed=True, transposed=False)
 r: tl.constexpr = cdna5.make_partitioned_dot_layouts(64, 64, P, P, 2, [16, 16, 32])
 r: tl.constexpr = cdna5.make_partitioned_dot_layouts(32, 64, P, P, 4, [16, 16, 32])
 r = cdna5.load_shared_fp4_repacked(v, tl.DotOperandLayout(1, WP, 16))
