@@ -40,7 +40,8 @@ def unusual(choices: Choices, backend: str) -> Answers:
         launches = [f"{one.grid} {tuple(value for kind, value in one.parameters if '*' not in kind)}"
                     for one in there.launches]
         return {name: str(value).replace("; ", ", ") for name, value in told.items()} | {
-            "launches": "; ".join(launches), "compiled": "; ".join(map(str, there.compiled)), "temporary": temporary}
+            "loaded": " ".join(name for name, *_ in there.loads), "launches": "; ".join(launches),
+            "compiled": "; ".join(map(str, there.compiled)), "temporary": temporary}
 
 
 def _x() -> Any:
