@@ -22,6 +22,11 @@ MOST_FILES = 40
 MOST = 100
 """Changes beyond which it is so too."""
 
+SPECIFIC = 8
+"""Letters of a name from which on it is taken for the same function in other files."""
+
+MOST_CALLERS = 16
+
 MOST_USERS = 40
 """Functions that are watched for a name that is bound outside of functions."""
 
@@ -37,7 +42,7 @@ class Change(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=Tr
     """Where in a function its statements differ (`watched.Watch`); none where it is not a matter of statements."""
     near: tuple[str, ...] = ()
     """Other words that cases may have about it: the class of a special method, the function around an inner one, and
-    what calls it in its file."""
+    what calls it in its file and, if that is few, in others."""
     words: tuple[str, ...] = ()
     """What kernels may say that its statements speak of (`builds.words`)."""
 
@@ -97,7 +102,8 @@ def _of_file(package: Path, name: str, after: bytes) -> list[Change]:
     found = []
     for one in (one for one, meaning in old.functions.items() if new.functions.get(one) != meaning):
         ways = places(mine[one], theirs.get(one))
-        found.append(Change(file=name, name=one, users={name: (one,)}, places=ways, near=_near(mine, one),
+        found.append(Change(file=name, name=one, users={name: (one,)}, places=ways,
+                            near=tuple(dict.fromkeys((*_near(mine, one), *_callers(package, name, one)))),
                             words=tuple(sorted(of_change(one, mine[one], theirs.get(one), ways, text.decode())))))
     for within in old.outside.keys() | new.outside.keys():
         before, now = (collections.Counter(one.outside.get(within, {}).keys()) for one in (old, new))
@@ -126,6 +132,21 @@ def _near(known: dict[str, Function], name: str) -> tuple[str, ...]:
                 found[word] = None
                 waiting += [other] if word.startswith("_") else []
     return tuple(found)
+
+
+def _callers(package: Path, file: str, name: str) -> list[str]:
+    """The last names of functions in other files that call one, which says nothing where they are many."""
+    last = name.rpartition(".")[2]
+    found: dict[str, None] = {}
+    if len(last) < SPECIFIC or last.startswith("__"):
+        return []
+    for other in sorted(package.rglob("*.py")):
+        text = other.read_bytes()
+        if f"{last}(".encode() in text and other != package / file:
+            for whole, node in functions(ast.parse(text)):
+                if last in _called(node):
+                    found[whole.rpartition(".")[2]] = None
+    return [one for one in found if not one.startswith("__")] if len(found) <= MOST_CALLERS else []
 
 
 def _called(node: ast.AST) -> set[str]:

@@ -65,11 +65,11 @@ HINTED = 64
 def aimed(listed: Iterable[ShardSpec], drawn: Iterable[ShardSpec], shared: Alike, *,
           seconds: float) -> tuple[list[ShardSpec], list[ShardSpec]]:
     """What is drawn from things that have to do with a changed function; listed cases that name one, in turn with a few
-    that share rare words with what changed; in turn with these, where more than the front end differs, what is to be
-    played of launches; a look at each combination, those about launches first where files that launch differ, then
-    those whose target has a word of what differs, backends in turn; the other listed cases, as far as so many
-    seconds go. All of them scout. And what comes behind the floor: the rest of these, and listed cases on backends that
-    use no file that differs."""
+    that share rare words with what changed; in turn with these, listed cases of targets by the name of its file and,
+    where more than the front end differs, what is to be played of launches; a look at each combination, those about
+    launches first where files that launch differ, then those whose target has a word of what differs, backends in turn;
+    the other listed cases, as far as so many seconds go. All of them scout. And what comes behind the floor: the rest
+    of these, and listed cases on backends that use no file that differs."""
     listed = list(listed)
     changes, late = shared.functions, []
     pattern = _pattern(word for one in changes for word in _names(one))
@@ -92,8 +92,11 @@ def aimed(listed: Iterable[ShardSpec], drawn: Iterable[ShardSpec], shared: Alike
     # One change of a named case is as good as another.
     varied = [one for spec in naming for one in _varied(spec, pattern)] if number <= FEW else []
     naming = [spec for some in _hinting(naming, marks) for spec in some]
-    playing, others = ([], others) if shared.behind_source else _playing(others)
     words_of_files = {word for one in changes for file in (one.file, *one.users) for word in _words(file)}
+    # A target by the name of a file is about it.
+    about_files = [spec for spec in others if _named_by(spec, words_of_files)]
+    others = [spec for spec in others if not _named_by(spec, words_of_files)]
+    playing, others = ([], others) if shared.behind_source else _playing(others)
     words = about | words_of_files
     first: list[ShardSpec] = []
     looks: list[ShardSpec] = []
@@ -117,10 +120,9 @@ def aimed(listed: Iterable[ShardSpec], drawn: Iterable[ShardSpec], shared: Alike
                                  max_cases=AIMED_CASES * len(only)))
         look = replace(spec, scout=True, seconds=LOOK_SECONDS, max_cases=LOOK_CASES + len(things) // 2,
                        enough=LOOK_REACHING)
-        # A target by the name of a file is about it.
-        (first if set(_words(spec.target.rpartition(".")[2])) & words_of_files else looks).append(look)
+        (first if _named_by(spec, words_of_files) else looks).append(look)
     early = sum(spent <= seconds for spent in itertools.accumulate(SCOUTED * spec.seconds for spec in others))
-    early_on = in_turn((*first, *in_turn(naming, hinting), *varied), playing)
+    early_on = in_turn(about_files, (*first, *in_turn(naming, hinting), *varied), playing)
     return [*early_on, *looks, *others[:early]], [*others[early:], *late]
 
 
@@ -228,6 +230,12 @@ def _names(change: Change) -> list[str]:
 def _name(whole: str) -> str:
     around, _, last = whole.partition(" ")[0].rpartition(".")
     return around.rpartition(".")[2] if last in _OF_CLASS and around else last.strip("_")
+
+
+def _named_by(spec: ShardSpec, words: set[str]) -> bool:
+    """Whether the target's own name, one or many, is among words."""
+    mine = _words(spec.target.rpartition(".")[2])
+    return spec.target != _SOURCES and bool(words & {*mine, *(word.removesuffix("s") for word in mine)})
 
 
 def _class(whole: str) -> str:

@@ -143,6 +143,15 @@ def test_a_function_of_another_file_is_not_taken_for_one_of_the_language() -> No
     assert {"hooks", "beside"} <= set(hints) and len(set(hints)) == len(hints), "one of each scene before the second"
 
 
+def test_listed_cases_of_a_target_by_the_name_of_a_changed_file_come_at_once() -> None:
+    for file, target in (("tools/triton_to_gluon_translator/common_helpers.py", "launch.translator"),
+                         ("runtime/cache.py", "launch.caches")):
+        alike = msgspec.structs.replace(FEW, functions=(Change(file=file, name="nothing"),), behind_source=False)
+        asked = options(targets=("launch.*",), backends=("compile",), seconds=90.0)
+        first = gate_shards(msgspec.structs.replace(asked, alike=alike), ())[:8]
+        assert sum(len(spec.first) for spec in first if spec.target == target) >= 8
+
+
 def test_what_an_expression_names_otherwise_is_found_by_its_name() -> None:
     change = Change(file="experimental/gluon/nvidia/hopper.py", name="TensorDescriptorIm2Col.__post_init__",
                     words=("element_strides",))

@@ -6,7 +6,7 @@ from pathlib import Path
 import pytest
 
 from tridiff.fuzz.builds.alike import alike
-from tridiff.fuzz.builds.changed import MOST, Change, changes, places, watch
+from tridiff.fuzz.builds.changed import MOST, MOST_CALLERS, Change, changes, places, watch
 from tridiff.fuzz.builds.words import of_change, of_text
 
 BEFORE = '''"""A module."""
@@ -81,6 +81,20 @@ class _Made:
         (tmp_path / name / "one.py").write_text(one)
     found = changes(tmp_path / "before", tmp_path / "after", ["one.py"])
     assert len(found) == 1 and set(found[0].near) - {"__init__"} == near
+
+
+@pytest.mark.parametrize("name, callers, near", [
+    ("call_helper", 1, {"user0"}), ("call_helper", MOST_CALLERS + 1, set()), ("call", 1, set())])
+def test_few_that_call_a_function_from_another_file_are_words_about_it(
+        tmp_path: Path, name: str, callers: int, near: set[str]) -> None:
+    text = f"class Generator:\n    def {name}(self):\n        return 1\n"
+    for folder, one in (("before", text), ("after", text.replace("1", "2"))):
+        (tmp_path / folder).mkdir()
+        (tmp_path / folder / "one.py").write_text(one)
+        (tmp_path / folder / "two.py").write_text("".join(
+            f"def user{number}(generator):\n    generator.{name}()\n" for number in range(callers)))
+    (found,) = changes(tmp_path / "before", tmp_path / "after", ["one.py"])
+    assert set(found.near) == near
 
 
 def test_words_are_those_of_the_statements_that_differ_and_of_what_they_stand_under() -> None:
