@@ -38,6 +38,9 @@ Asked = Callable[[GateFinding], Iterable[str]]
 Ask = Callable[[Case, str], Iterable[str]]
 """Those to which the failure of a case on a subject belongs."""
 
+AGAIN = 3
+"""Runs at most until a difference shows: what a register or another partition happens to hold decides of some."""
+
 TRIES = 8
 """Cases that are run for one cause."""
 
@@ -97,19 +100,23 @@ def table(known: Mapping[str, list[str]], found: Mapping[str, list[str]]) -> str
                       "|---|---|---|", *rows, ""])
 
 
-def _attributed(pools: dict[str, Pool], case: Case, subject: str, backend: str) -> tuple[str, ...]:
+def attributed(pools: dict[str, Pool], case: Case, subject: str, backend: str) -> tuple[str, ...]:
+    """The known causes of a case's failure, () where it does not fail in any of a few runs or is none of them."""
     pool = pools.setdefault(backend, Pool(PoolOptions(backend=backend)))
 
     def run(one: Case, other: str = "") -> Outcome:
         return pool.execute(one, other or subject, backend=backend)
 
-    return Attribution(run).issues(case, run(case))
+    for _ in range(AGAIN):
+        if names := Attribution(run).issues(case, run(case)):
+            return names
+    return ()
 
 
 def _attributing(pools: dict[str, Pool]) -> Asked:
     def asked(one: GateFinding) -> Iterable[str]:
         entry = one.entry
-        names = _attributed(pools, entry.case, entry.signature.subject, entry.found_in.backend)
+        names = attributed(pools, entry.case, entry.signature.subject, entry.found_in.backend)
         print(f"{entry.id}: {', '.join(names) or 'no known cause'}", file=sys.stderr, flush=True)
         return names
 
@@ -141,7 +148,7 @@ def main() -> None:
         found = found_again(gate, relation=relation, backend=given.backend, asked=_attributing(pools))
         if given.state is not None:
             found |= among(drawn(given.state, relation=relation, backend=given.backend), lacking=known.keys() - found,
-                           asked=lambda case, subject: _attributed(pools, case, subject, given.backend))
+                           asked=lambda case, subject: attributed(pools, case, subject, given.backend))
     finally:
         for pool in pools.values():
             pool.close()

@@ -31,11 +31,12 @@ _NAME = re.compile(r"[A-Za-z0-9][A-Za-z0-9_.-]{0,99}")
 
 
 def seconds(text: str) -> float:
-    """`90`, `90s`, `5m`, `8h` in seconds."""
-    match = re.fullmatch(r"(\d+(?:\.\d+)?)\s*([smhd]?)", text.strip())
-    if not match or float(match[1]) <= 0:
+    """`90`, `90s`, `5m`, `1h30m` in seconds."""
+    number = r"\d+(?:\.\d+)?"
+    whole = re.fullmatch(rf"{number}\s*[smhd]?|({number}d)?({number}h)?({number}m)?({number}s)?", text.strip())
+    found = sum(float(one) * _UNITS[unit] for one, unit in re.findall(rf"({number})\s*([smhd]?)", text))
+    if not whole or found <= 0:
         raise TridiffError(f"{text!r} is no duration", fix="write a number with s, m or h, such as 60s or 8h")
-    found = float(match[1]) * _UNITS[match[2]]
     if found > LONGEST:
         raise TridiffError(f"{text} is longer than {LONGEST / 86400:.0f} days", fix="write a shorter time")
     return found

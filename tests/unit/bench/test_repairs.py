@@ -1,13 +1,15 @@
 """Which known repairs a gate finds by what it draws."""
 
 from pathlib import Path
+from types import SimpleNamespace
+from typing import Any
 
 from msgspec.structs import replace
 
 from tests.support.pairs import CASE, keep, outcome
 from tests.unit.corpus.entries import entry, expect
 from tests.unit.report import records
-from tridiff.fuzz.bench.repairs import among, causes, drawn, found_again, table
+from tridiff.fuzz.bench.repairs import among, attributed, causes, drawn, found_again, table
 from tridiff.fuzz.corpus.installed import DEFAULT, corpus_to_read
 from tridiff.fuzz.corpus.store import Corpus
 from tridiff.fuzz.pair.relate import relate
@@ -61,3 +63,17 @@ def test_other_cases_with_the_pattern_of_a_cause_are_asked_until_one_belongs_to_
     found = among(kept, lacking={name, "another"}, asked=ask)
     # The addition has no known pattern; the third case is not run, as the second one belongs.
     assert found == {name: [asked[1]]} and len(asked) == 2 and CASE.digest not in asked
+
+
+def test_a_difference_that_does_not_show_at_once_is_run_again() -> None:
+    (found,) = (one for one in Corpus(corpus_to_read(DEFAULT)).entries() if isinstance(one, CorpusEntry)
+                and one.id == "another-shape-a3e9f40cb8")
+    failing = replace(outcome(Verdict.DISAGREE), signature=found.signature)
+    said = [outcome(Verdict.AGREE), failing]
+
+    def execute(case: Case, subject: str, *, backend: str) -> Any:
+        return said.pop(0) if said and case == found.case else outcome(Verdict.AGREE)
+
+    pools: Any = {"cuda": SimpleNamespace(execute=execute)}
+    assert found.cause in attributed(pools, found.case, "own", "cuda") and not said
+    assert attributed(pools, found.case, "own", "cuda") == ()

@@ -13,12 +13,13 @@ from tridiff.fuzz.errors import TridiffError
 
 # Digits of other scripts are numbers to Python's \d as well.
 @pytest.mark.parametrize("text, value", [
-    ("90", 90), ("90s", 90), ("1.5m", 90), ("8h", 28800), (" 2d ", 172800), ("٣", 3)])
+    ("90", 90), ("90s", 90), ("1.5m", 90), ("8h", 28800), (" 2d ", 172800), ("٣", 3), ("4m40s", 280),
+    ("1h30m", 5400)])
 def test_durations(text: str, value: float) -> None:
     assert seconds(text) == value
 
 
-@pytest.mark.parametrize("text", ["", "0", "-5s", "5 weeks", "s", "1e3", "nan", "inf"])
+@pytest.mark.parametrize("text", ["", "0", "-5s", "5 weeks", "s", "1e3", "nan", "inf", "30s1m", "1m2", "1m1m"])
 def test_what_is_no_duration(text: str) -> None:
     with pytest.raises(TridiffError, match="is no duration"):
         seconds(text)
