@@ -91,14 +91,15 @@ class Joined:
         return random_mode(chance) if self._number else None
 
     def takes(self, case: Case) -> bool:
-        """Whether a case is to wait. One with the pattern of a known issue is not: it may fail."""
+        """Whether a case is to wait. One with the pattern of a known issue that leaves no values is not: with it all
+        others would run alone as well."""
         if not self._number or self._joint is None:
             return False
         self._triton = self._triton or self._recorder.pool.environment.triton
         backend = self._spec.backend
         return fits(case.elements(), len(case.arrays), most=JOINED_ELEMENTS) and (
             self._joint.may_join(case, self._triton, backend)) and not any(
-                one.shows_on(backend) for one in issues_of(case, self._spec.subject))
+                one.errors and one.shows_on(backend) for one in issues_of(case, self._spec.subject))
 
     def add(self, case: Case) -> bool:
         """Have a case wait, and launch it with others if there are enough; whether some are to run alone now. Raises

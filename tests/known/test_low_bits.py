@@ -53,6 +53,11 @@ def test_of_a_product_only_sign_and_absolute_value_are_predicted() -> None:
     assert not_negative(less)["out0"].tolist() == [[True, False]]
     more = made(call(0, "i1"), x0=x, x1=y, out0=torch.tensor([[True, True]]), right=torch.tensor([[True, False]]))
     assert not not_negative(more)["out0"].any(), "of a positive product nothing wrong is predicted"
+    nan = torch.tensor([[float("nan"), 2.0]])
+    for form, predicted in ((0, False), (1, True)):
+        seen = made(call(form, "i1"), x0=nan, x1=y, out0=torch.tensor([[True, form == 1]]),
+                    right=torch.tensor([[False, form == 1]]))
+        assert not_negative(seen)["out0"].tolist() == [[predicted, False]], "a square is at least 0, NaN is not"
     of_abs = made(call(2, "fp32"), x0=x, x1=y, out0=torch.tensor([[-1.0, 7.0]]), right=torch.tensor([[1.0, 6.0]]))
     assert not_negative(of_abs)["out0"].tolist() == [[True, False]]
     product = made(call(7, "fp32"), x0=x, x1=y, out0=torch.tensor([[1.0, 6.0]]), right=torch.tensor([[-1.0, 6.0]]))

@@ -32,6 +32,11 @@ def square(call: Call) -> bool:
     return first == "mul" and bool(then)
 
 
+def asks_for_at_least_0(call: Call) -> bool:
+    """Whether it asks if the product is 0 or more, which a square is and NaN is not."""
+    return _FORMS[_TEXTS[call.number("form")]] == ("mul", "ge")
+
+
 def _answer(call: Call, lib: Library, operands: Values) -> Any:
     """a is the first operand, b the second."""
     one, (first, *then) = call.operands[0].dtype, _FORMS[_TEXTS[call.number("form")]]
