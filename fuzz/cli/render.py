@@ -55,7 +55,7 @@ def render_summary(summary: Summary, findings: list[CorpusEntry], record: Path) 
         out.print(coloured("  ", ("not counted", "yellow"), f" {', '.join(names)}: {why}"))
     for name in summary.joined:
         out.print(coloured("  ", ("new", "red"), ": a joint launch fails, and its cases pass alone: "
-                           f"{FOLDER}/{name} in the record"))
+                           f"tridiff repro {record / FOLDER / name}"))
     for name in summary.stopped_failing:
         out.print(coloured(("no longer fails here", "yellow"), f": {name} (see `tridiff replay {name}`)"))
     for entry in findings[:SHOWN]:

@@ -14,7 +14,8 @@ from tridiff.fuzz.cli.options import chosen_backends, seconds
 from tridiff.fuzz.corpus.installed import DEFAULT, corpus_to_read
 from tridiff.fuzz.corpus.store import Corpus
 from tridiff.fuzz.errors import TridiffError
-from tridiff.fuzz.records import CorpusEntry, Verdict
+from tridiff.fuzz.records import CorpusEntry, Together, Verdict
+from tridiff.fuzz.repro import together
 from tridiff.fuzz.repro.assembly_text import FILE, comment
 from tridiff.fuzz.repro.describe import describe
 from tridiff.fuzz.repro.rerun import rerun
@@ -30,6 +31,8 @@ EXAMPLES = """**Examples**
 
 `tridiff repro 1f2e3d4c5b --bundle folder` : script, environment, values, blame, versions, IR around the pass that goes
 wrong, ways round, explanation, and the text of an issue
+
+`tridiff repro reports/ID/joined/NAME.json` : a joint launch that failed, and each of its cases alone
 
 `tridiff repro --all --check` : write and run all scripts, and compare with the recorded verdicts; `--json` for a list
 """
@@ -70,6 +73,8 @@ def repro(
                                          as_json=as_json))
     if not entry:
         raise TridiffError("no entry was named", fix="give its id or digest; `tridiff replay` lists them")
+    if (launch := together.read(entry)) is not None:
+        raise typer.Exit(_together(launch, backend=backend, as_json=as_json))
     found = store.find(entry)
     if bundle is not None:
         raise typer.Exit(_bundle(found, bundle, backend=chosen_backends([backend])[0] if backend else "",
@@ -85,6 +90,12 @@ def repro(
         print(describe(again))
     verdict = again.outcome.verdict
     raise typer.Exit(1 if verdict.failed else 0 if verdict is Verdict.AGREE else 2)
+
+
+def _together(launch: Together, *, backend: str, as_json: bool) -> int:
+    found = together.again(launch, backend=chosen_backends([backend or launch.backend])[0])
+    print(json.dumps(msgspec.to_builtins(found)) if as_json else found.told)
+    return found.exit_status
 
 
 def _where(entry: CorpusEntry, *, subject: str, backend: str, running: bool) -> str:

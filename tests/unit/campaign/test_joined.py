@@ -7,6 +7,7 @@ from pathlib import Path
 
 import msgspec
 import pytest
+from typer.testing import CliRunner
 
 from tests.support.campaigns import shard_spec
 from tests.support.cases import addition
@@ -14,8 +15,10 @@ from tests.support.fake_pool import FakePool
 from tridiff.fuzz.campaign import joined, shard
 from tridiff.fuzz.campaign.record import ShardResult
 from tridiff.fuzz.campaign.store import ShardStore
+from tridiff.fuzz.cli.app import program
 from tridiff.fuzz.records import Case, Together
 from tridiff.fuzz.registry import find
+from tridiff.fuzz.repro import together
 from tridiff.fuzz.workers.pool import NoWorker
 
 
@@ -142,3 +145,22 @@ def test_equal_cases_that_wait_are_kept_apart(tmp_path: Path) -> None:
     store.withdraw()
     assert store.inflight() == (addition(),)
     store.close()
+
+
+def test_a_joint_launch_that_is_told_can_be_run_again(
+        tmp_path: Path, fake: type[FakePool], monkeypatch: pytest.MonkeyPatch) -> None:
+    fake.together = staticmethod(lambda cases: "SIGSEGV")
+    run(tmp_path)
+    (name, *_), _ = joined.told(tmp_path)
+    path = str(tmp_path / joined.FOLDER / name)
+    launch = together.read(path)
+    assert launch is not None and together.read(str(tmp_path / "shard-00000.sqlite")) is None
+    real = together.Pool
+    monkeypatch.setattr(together, "Pool", fake)
+    found = together.again(launch, backend="cuda")
+    assert found.exit_status == 1 and "SIGSEGV" in found.told and set(found.alone) == {"agree"}
+    fake.together = staticmethod(lambda cases: "")
+    assert together.again(launch, backend="cuda").exit_status == 0
+    monkeypatch.setattr(together, "Pool", real)
+    told = CliRunner().invoke(program("repro"), ["repro", path, "--backend", "compile:sm_90"])
+    assert told.exit_code == 0 and told.stdout.startswith("together: agree, ")
