@@ -124,8 +124,11 @@ def _near(known: dict[str, Function], name: str) -> tuple[str, ...]:
     while waiting and len(found) < MOST_USERS:
         whole = waiting.pop()
         around, _, last = whole.rpartition(".")
+        owner = around.rpartition(".")[2]
         if around and (around in known or last.startswith("__")):
-            found[around.rpartition(".")[2]] = None
+            found[owner] = None
+        # What makes objects of a class has its special methods called.
+        last = owner if last.startswith("__") and owner else last
         for other, node in known.items():
             word = other.rpartition(".")[2]
             if other != whole and word not in found and last in _called(node):

@@ -78,6 +78,18 @@ def module(language: str, line: str) -> str:
     return trimmed(language, line)
 
 
+@cache
+def decorators(part: str) -> str:
+    """What the functions are decorated with that the statements of a part use: no name of theirs stands in the text."""
+    language = part.partition(": ")[0]
+    _, helpers, _ = _LANGUAGES[language]
+    wanted = {name for line in parts()[part] for name in _names(line)}
+    kept = _needed(list(_pieces(helpers)), wanted)
+    return " ".join(dict.fromkeys(
+        word.attr for piece in kept for node in ast.parse(piece).body for one in getattr(node, "decorator_list", ())
+        for word in ast.walk(one) if isinstance(word, ast.Attribute)))
+
+
 def showing(language: str, body: str) -> str:
     """Statements, and behind them one that prints at compile time what each name has that they give a value: what is
     no block stands in no source IR, and most names are never used. In Gluon what the types are called as well: layouts

@@ -105,6 +105,14 @@ def test_what_no_case_names_is_looked_for_by_what_calls_it() -> None:
     assert cases and all("CachePolicy" in f"{case.params} {text(case)}" for case in cases), "no barrier's init"
 
 
+def test_what_calls_objects_is_found_by_what_makes_them_and_in_decorators_around_statements() -> None:
+    change = Change(file="runtime/jit.py", name="ConstexprFunction.__call__ 2", near=("constexpr_function",),
+                    words=("constexprfunction", "kwargs"))
+    asked = options(targets=("launch.front_end",), backends=("compile",), seconds=90.0)
+    shards = gate_shards(msgspec.structs.replace(asked, alike=msgspec.structs.replace(FEW, functions=(change,))), ())
+    assert "plain: functions 1" in {case.params.get("part") for spec in shards[:8] for case in spec.first}
+
+
 def test_cases_that_share_rare_words_with_what_changed_come_before_the_looks() -> None:
     visitor = Change(file="compiler/code_generator.py", name="CodeGenerator.visit_JoinedStr",
                      users={"compiler/code_generator.py": ("CodeGenerator.visit_JoinedStr",)},

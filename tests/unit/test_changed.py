@@ -62,8 +62,8 @@ def test_a_changed_function_is_named_and_no_other(tmp_path: Path, edit: tuple[st
 @pytest.mark.parametrize("edit, near", [
     (("            return 1\n        return inner()", "            return 2\n        return inner()"), {"method"}),
     (("return self.size", "return self.size + 1"), set()), (("return _helped()", "return 0"), {"calls"}),
-    (("def _helped(): return 2", "def _helped(): return 3"), {"_helps", "calls", "_Made"}),
-    (("self.made = 1", "self.made = 2"), {"_Made"})])
+    (("def _helped(): return 2", "def _helped(): return 3"), {"_helps", "calls", "_Made", "maker"}),
+    (("self.made = 1", "self.made = 2"), {"_Made", "maker"})])
 def test_words_about_a_function_are_those_of_what_is_around_it_and_calls_it(
         tmp_path: Path, edit: tuple[str, str], near: set[str]) -> None:
     text = BEFORE + '''
@@ -74,6 +74,7 @@ class _Made:
     def __init__(self):
         self.made = 1
         _helped()
+def maker(): return _Made()
 '''
     assert text.count(edit[0]) == 1
     for name, one in (("before", text), ("after", text.replace(*edit))):
