@@ -94,7 +94,8 @@ def aimed(listed: Iterable[ShardSpec], drawn: Iterable[ShardSpec], shared: Alike
     naming = [spec for some in _hinting(naming, marks) for spec in some]
     words_of_files = {word for one in changes for file in (one.file, *one.users) for word in _words(file)}
     # A target by the name of a file is about it.
-    about_files = [spec for spec in others if _named_by(spec, words_of_files)]
+    about_files = [spec for some in _hinting([spec for spec in others if _named_by(spec, words_of_files)], marks)
+                   for spec in some]
     others = [spec for spec in others if not _named_by(spec, words_of_files)]
     playing, others = ([], others) if shared.behind_source else _playing(others)
     words = about | words_of_files
