@@ -25,7 +25,9 @@ MOST = 100
 SPECIFIC = 8
 """Letters of a name from which on it is taken for the same function in other files."""
 
-MOST_CALLERS = 16
+MOST_CALLERS, MOST_MAKERS = 16, 4
+"""Functions of other files that call one, and such of its own that make objects of a class, beyond which they are no
+words about it."""
 
 MOST_USERS = 40
 """Functions that are watched for a name that is bound outside of functions."""
@@ -127,8 +129,9 @@ def _near(known: dict[str, Function], name: str) -> tuple[str, ...]:
         owner = around.rpartition(".")[2]
         if around and (around in known or last.startswith("__")):
             found[owner] = None
-        # What makes objects of a class has its special methods called.
-        last = owner if last.startswith("__") and owner else last
+        # What makes objects of a class has its special methods called, which says something where few do.
+        if last.startswith("__") and owner and sum(owner in _called(node) for node in known.values()) <= MOST_MAKERS:
+            last = owner
         for other, node in known.items():
             word = other.rpartition(".")[2]
             if other != whole and word not in found and last in _called(node):

@@ -35,7 +35,9 @@ def of_change(name: str, old: ast.AST, new: ast.AST | None, ways: Iterable[str],
     in and above those statements say what they are for."""
     *around, last = name.split(".")
     special = last.strip("_")
-    lines = [last, *around, *_CAPITAL.findall(" ".join(around)), _SYNTAX.get(special, ""), _SYNTAX.get(special[1:], "")]
+    reflected = special[1:] if last.startswith("__r") else ""
+    lines = [last, *around, *_CAPITAL.findall(" ".join(around)), _SYNTAX.get(special, ""), _SYNTAX.get(
+        reflected, reflected)]
     for way, whole in itertools.product(ways, (old, new)):
         steps, node = way.split("."), whole
         for field, number in zip(steps[::2], steps[1::2], strict=True):

@@ -6,7 +6,7 @@ from pathlib import Path
 import pytest
 
 from tridiff.fuzz.builds.alike import alike
-from tridiff.fuzz.builds.changed import MOST, MOST_CALLERS, Change, changes, places, watch
+from tridiff.fuzz.builds.changed import MOST, MOST_CALLERS, MOST_MAKERS, Change, changes, places, watch
 from tridiff.fuzz.builds.words import of_change, of_text
 
 BEFORE = '''"""A module."""
@@ -98,6 +98,17 @@ def test_few_that_call_a_function_from_another_file_are_words_about_it(
     assert set(found.near) == near
 
 
+@pytest.mark.parametrize("makers", [1, MOST_MAKERS + 1])
+def test_what_makes_objects_of_a_class_is_a_word_where_few_do(tmp_path: Path, makers: int) -> None:
+    text = "class Made:\n    def __pow__(self):\n        return 1\n" + "".join(
+        f"def maker{number}():\n    return Made()\n" for number in range(makers))
+    for folder, one in (("before", text), ("after", text.replace("return 1", "return 2"))):
+        (tmp_path / folder).mkdir()
+        (tmp_path / folder / "one.py").write_text(one)
+    (found,) = changes(tmp_path / "before", tmp_path / "after", ["one.py"])
+    assert set(found.near) == {"Made", *(("maker0",) if makers == 1 else ())}
+
+
 def test_words_are_those_of_the_statements_that_differ_and_of_what_they_stand_under() -> None:
     text = "def f(node):\n    if node.boundary_check:\n        node.padding = {}\n    return node.nothing\n"
     words = of_change("Visitor.visit_Starred", *(ast.parse(text.format(one)).body[0] for one in ("shape", "rank")),
@@ -105,6 +116,7 @@ def test_words_are_those_of_the_statements_that_differ_and_of_what_they_stand_un
     assert {"starred", "boundary", "padding", "shape", "rank"} <= words and "nothing" not in words
     assert {"starred", "padding_option", "padding"} <= of_text("f(*x, padding_option=1)")
     assert "padding" in of_text("no Python: padding")
+    assert "pow" in of_change("Held.__rpow__", ast.Module([], []), None, ())
     assert {"slice", "held"} <= of_change("Held.__getitem__", ast.Module([], []), None, ()) & (
         of_text("held = (1, 2)[::2]"))
 
