@@ -196,6 +196,8 @@ def bench(arch: int = 90) -> Iterator[Bench]:
     kept = {name: getattr(nvidia, name) for name in replaced if hasattr(nvidia, name)}
     knobs = triton.knobs
     listener = knobs.compilation.listener
+    # Chains of hooks belong to the class, which no scope of knobs keeps.
+    chains = [(one, [*one.calls]) for one in vars(type(knobs.runtime)).values() if hasattr(one, "calls")]
     compiler, loaded = triton.compiler.compiler, weakref.WeakSet[Any]()
     compiled_kernel = compiler.CompiledKernel
     # Where a driver has no scratch for profilers of its own, a launch asks the allocator for it.
@@ -235,6 +237,8 @@ def bench(arch: int = 90) -> Iterator[Bench]:
             one.module = None
         config._active, tempfile.tempdir = active, temporary
         knobs.compilation.listener = listener
+        for chain, calls in chains:
+            chain.calls[:] = calls
         compiler.max_shared_mem.cache_clear()
         for name, value in kept.items():
             setattr(nvidia, name, value)

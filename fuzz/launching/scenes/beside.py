@@ -85,7 +85,9 @@ def _knobs() -> Iterator[object]:
             yield one.always_compile, os.environ.get("TRITON_ALWAYS_COMPILE")
     for name, chain in sorted(vars(type(triton.knobs.runtime)).items()):
         if isinstance(chain, getattr(triton.knobs, "HookChain", ())):
-            yield name, _hooked(chain)
+            # One of its own: another scene of this process may have left hooks in Triton's.
+            made: Any = type(chain)
+            yield name, _hooked(made(getattr(chain, "reversed", False)))
 
 
 def _hooked(chain: Any) -> list[object]:

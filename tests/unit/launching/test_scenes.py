@@ -174,6 +174,14 @@ def test_faults_between_source_and_launch_are_seen(
         play(case(scene, **choices))
 
 
+def test_hooks_of_one_scene_are_not_there_for_the_next() -> None:
+    knobs = pytest.importorskip("triton").knobs
+    before = play(case("beside", part="knobs"))
+    play(case("hooks", hooked=True))
+    assert not any(one.calls for one in vars(type(knobs.runtime)).values() if hasattr(one, "calls"))
+    assert play(case("beside", part="knobs")) == before
+
+
 def test_kernels_differ_by_the_value_that_is_compiled_in() -> None:
     play(case("shared", first="int 1", second="none"))
     play(case("shared", first="int 1", second="int 1"))
