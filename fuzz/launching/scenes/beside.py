@@ -47,7 +47,7 @@ def _build() -> Iterator[object]:
     with mock.patch.object(build, "subprocess") as ran, mock.patch.object(build, "open", mock.mock_open(), create=True):
         for make, more in ((build.compile_so_from_src, {"language": "c++"}), (build.compile_module_from_src, {})):
             for names in (["l"], ["l"], []):
-                found = tried(make, "text", "n", names, ["i"], ["cuda", "x.so.1", "y.a"], ["-g"], **more)
+                found = tried(make, "text", "n", names, ["i"], ["cuda", "x.so.1", "y.a", "z.so.old"], ["-g"], **more)
                 # The folder of a file is the digest of what it is made of.
                 yield str(found).split("/")[-2:]
         yield [([one for one in call.args[0] if "tmp" not in one], *call.kwargs) for call in ran.check_call.mock_calls]
