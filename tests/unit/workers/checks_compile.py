@@ -43,7 +43,7 @@ class Specialised:
 
 class Metadata:
     num_warps, num_stages, num_ctas, enable_fp_fusion, debug = 4, 3, 1, True, False
-    launch_cooperative_grid = False
+    launch_cooperative_grid, name = False, "kernel"
 
 
 class Compiled:
