@@ -64,6 +64,20 @@ def test_the_same_seed_draws_the_same_cases_whatever_is_joined(tmp_path: Path, m
     assert Counter(digests(tmp_path / "a")) == Counter(digests(tmp_path / "b"))
 
 
+def test_one_case_of_sixteen_runs_alone_all_the_same(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    alone: list[str] = []
+    takes = joined.Joined.takes
+
+    def asked(self: joined.Joined, case: Case) -> bool:
+        found = takes(self, case)
+        alone.extend([] if found else [case.digest])
+        return found
+
+    monkeypatch.setattr(joined.Joined, "takes", asked)
+    run(tmp_path, max_cases=200)
+    assert len([one for one in alone if int(one, 16) % joined.ALONE == 0]) >= 5
+
+
 @pytest.mark.parametrize("changes", [
     {"backend": "interpreter"}, {"subject": "own+fault:changed_value"}, {"target": "language.overflow"},
     {"issue": "flip-of-one-element", "target": "language.movement"}])
