@@ -11,6 +11,7 @@ from tridiff.fuzz.records.case import Case
 from tridiff.fuzz.records.codec import SCHEMA
 from tridiff.fuzz.records.environment import Environment
 from tridiff.fuzz.records.outcome import Evidence, Signature, Verdict
+from tridiff.kernels import lines
 
 LONGEST = 500
 Line = Annotated[str, Meta(max_length=LONGEST)]
@@ -31,10 +32,12 @@ else:  # Files have them in a line.
     WrittenEnvironment = Environment | str
     WrittenSignature = Signature | str
 
+_AND, _IS, _TORCH = ", ", ": ", "torch "
+
 
 class Expectation(msgspec.Struct, frozen=True, kw_only=True, array_like=True, forbid_unknown_fields=True):
-    """The verdict seen for (subject, Triton version, backend); `kind` as in the signature. A row in files, where one
-    names all versions, and all backends, that do the same, with blanks between."""
+    """The verdict seen for (subject, Triton version, backend); `kind` as in the signature. A line in files, where one
+    names all versions, and all backends, that do the same, with blanks between; a row where a line does not tell it."""
 
     subject: Line
     triton: Annotated[str, Meta(max_length=400)]
@@ -43,6 +46,36 @@ class Expectation(msgspec.Struct, frozen=True, kw_only=True, array_like=True, fo
     kind: Line = ""
     torch: Annotated[str, Meta(max_length=40)] = ""
     """Set only where the installed torch is itself the subject."""
+
+    def line(self, found: Signature) -> str:
+        """The row as `3.6.0 3.9.0, cuda compile:sm_80,sm_90: disagree value`, under a subject that is not the one of
+        the signature as `inductor, 3.9.0, cuda, torch 2.11.0: agree`; without the kind where verdict and kind are
+        those of the signature. "" where `of_line` does not read it back."""
+        words = [self.triton, _shared(self.backend), *([f"{_TORCH}{self.torch}"] if self.torch else [])]
+        head = _AND.join(words if self.subject == found.subject else [self.subject, *words])
+        same = (self.verdict, self.kind) == (found.verdict, found.kind)
+        text = f"{head}{_IS}{self.verdict.value}{f' {self.kind}' if self.kind and not same else ''}"
+        return lines.written(self, text, lambda line: Expectation.of_line(line, found))
+
+    @staticmethod
+    def of_line(line: str, found: Signature) -> "Expectation":
+        """The row that a line says in an entry of this signature; ValueError or ValidationError if it says none."""
+        head, _, said = line.partition(_IS)
+        words = head.split(_AND)
+        torch = words.pop().removeprefix(_TORCH) if words[-1].startswith(_TORCH) else ""
+        if len(words) not in (2, 3):
+            raise ValueError(f"{line[:80]!r} is no line of an expectation")
+        verdict, behind, kind = said.partition(" ")
+        if not behind and verdict == found.verdict.value:
+            kind = found.kind
+        subject, versions, backends = (found.subject, *words)[-3:]
+        return msgspec.convert((subject, versions, _each(backends), verdict, kind, torch), Expectation)
+
+
+if TYPE_CHECKING:
+    WrittenExpectation = Expectation
+else:  # Files have most of them in a line.
+    WrittenExpectation = Expectation | str
 
 
 class CorpusEntry(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True, rename={"truth": "class"}):
@@ -64,7 +97,7 @@ class CorpusEntry(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fiel
     signature: WrittenSignature
     case: Case
     evidence: Evidence
-    expected: tuple[Expectation, ...]
+    expected: tuple[WrittenExpectation, ...]
     found_in: WrittenEnvironment
     blame: tuple[Blame, ...] = ()
     """Where it goes wrong, by version and backend, as `tridiff blame` found it."""
@@ -84,10 +117,13 @@ class CorpusEntry(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fiel
         blame = tuple(one.behind_as_it_is(self._ended) for one in self.blame)
         if blame != self.blame:
             msgspec.structs.force_setattr(self, "blame", blame)
+        lines.read_within(self, "expected", lambda line: Expectation.of_line(line, self.signature))
         if any(one.kind == _OF_SIGNATURE for one in self.expected):
             if len(self.signature.kind) > LONGEST:
                 raise ValueError("the kind of its signature is too long for an expectation")
-            msgspec.structs.force_setattr(self, "expected", self._with_kinds(_OF_SIGNATURE, self.signature.kind))
+            msgspec.structs.force_setattr(self, "expected", tuple(
+                msgspec.structs.replace(one, kind=self.signature.kind) if one.kind == _OF_SIGNATURE else one
+                for one in self.expected))
         if any(" " in one.triton + one.backend for one in self.expected):
             msgspec.structs.force_setattr(self, "expected", _apart(self.expected))
 
@@ -101,20 +137,16 @@ class CorpusEntry(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fiel
         """How the case ended, as a blame puts it."""
         return f"{self.signature.verdict.value} {self.signature.kind}".strip()[:200]
 
-    def _with_kinds(self, old: str, new: str) -> tuple[Expectation, ...]:
-        return tuple(msgspec.structs.replace(one, kind=new) if one.kind == old else one for one in self.expected)
-
     def in_files(self) -> dict[str, object]:
-        """One row for all versions that do the same, and for all backends that do the same in the same versions, where
+        """One line for all versions that do the same, and for all backends that do the same in the same versions, where
         it is read back as the rows that are there. The target once, in the case, and once, in the signature, the words
         of an error and how the case ended. The signature, and where it was found, in a line. Evidence of the whole
         without what the case lists."""
-        kind = self.signature.kind
-        rows = self._with_kinds(kind, _OF_SIGNATURE) if " " in kind else self.expected
-        rows = _together(_together(rows, "triton"), "backend")
+        rows = _together(_together(self.expected, "triton"), "backend")
         told: dict[str, object] = {"blame": tuple(one.without_as_it_is(self._ended) for one in self.blame)}
-        if msgspec.structs.replace(self, expected=rows).expected == self.expected:
-            told["expected"] = rows
+        if msgspec.structs.replace(self, expected=rows).expected != self.expected:
+            rows = self.expected
+        told["expected"] = tuple(one.line(self.signature) or one for one in rows)
         if self.evidence.whole:
             listed = self._listed
             told["evidence"] = msgspec.structs.replace(self.evidence, inputs={
@@ -127,7 +159,22 @@ class CorpusEntry(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fiel
 
 
 _OF_SIGNATURE = "="
-"""The kind of an expectation, in files, that is the one of the signature."""
+"""The kind of an expectation, in rows of files, that is the one of the signature."""
+
+
+def _shared(backends: str) -> str:
+    """`cuda compile:sm_80 compile:sm_90` with one word for all architectures of a kind: `cuda compile:sm_80,sm_90`."""
+    kinds: dict[str, list[str]] = {}
+    for word in backends.split(" "):
+        kind, _, architecture = word.partition(":")
+        kinds.setdefault(kind, []).append(architecture)
+    return " ".join(kind if found == [""] else f"{kind}:{','.join(found)}" for kind, found in kinds.items())
+
+
+def _each(backends: str) -> str:
+    """The words that `_shared` put together."""
+    split = (word.partition(":") for word in backends.split(" "))
+    return " ".join(f"{kind}{colon}{one}" for kind, colon, found in split for one in found.split(","))
 
 
 def _together(rows: tuple[Expectation, ...], field: str) -> tuple[Expectation, ...]:

@@ -53,22 +53,54 @@ def test_files_leave_out_defaults_and_nothing_else() -> None:
     assert decode(text, Case) == case
 
 
-def test_versions_and_backends_that_do_the_same_share_a_row_in_files() -> None:
+def test_versions_and_backends_that_do_the_same_share_a_line_in_files() -> None:
     def row(triton: str, backend: str, verdict: Verdict) -> Expectation:
         return Expectation(subject="own", triton=triton, backend=backend, verdict=verdict)
 
-    rows = (row("3.6.0", "cuda", Verdict.DISAGREE), row("3.6.0", "interpreter", Verdict.AGREE),
+    rows = (row("3.6.0", "cuda", Verdict.CRASH), row("3.6.0", "interpreter", Verdict.AGREE),
             row("3.9.0", "cuda", Verdict.AGREE), row("3.9.0", "interpreter", Verdict.AGREE))
     for expected, written in (
-            (rows, [["own", "3.6.0", "cuda", "disagree"], ["own", "3.6.0 3.9.0", "interpreter", "agree"],
-                    ["own", "3.9.0", "cuda", "agree"]]),
-            ((rows[0], row("3.6.0", "evaluated:sm_90", Verdict.DISAGREE), rows[2],
+            (rows, ["own, 3.6.0, cuda: crash", "own, 3.6.0 3.9.0, interpreter: agree", "own, 3.9.0, cuda: agree"]),
+            ((rows[0], row("3.6.0", "evaluated:sm_90", Verdict.CRASH), rows[2],
               row("3.9.0", "evaluated:sm_90", Verdict.AGREE)),
-             [["own", "3.6.0", "cuda evaluated:sm_90", "disagree"], ["own", "3.9.0", "cuda evaluated:sm_90", "agree"]]),
-            (rows[::-1], [["own", one.triton, one.backend, one.verdict.value] for one in rows[::-1]])):
+             ["own, 3.6.0, cuda evaluated:sm_90: crash", "own, 3.9.0, cuda evaluated:sm_90: agree"]),
+            (rows[::-1], [f"own, {one.triton}, {one.backend}: {one.verdict.value}" for one in rows[::-1]])):
         one = entry(expected=expected)
         text = pretty_json_without_defaults(one)
         assert json.loads(text)["expected"] == written and decode_file(text.encode(), CorpusEntry, source="x") == one
+    one = entry(expected=rows)
+    older = {**json.loads(encode(one)), "expected": [
+        ["own", "3.6.0", "cuda", "crash"], ["own", "3.6.0 3.9.0", "interpreter", "agree"],
+        ["own", "3.9.0", "cuda", "agree"]]}
+    assert decode(json.dumps(older), CorpusEntry) == one
+
+
+def test_an_expectation_is_a_line_in_files_that_leaves_out_what_the_signature_says() -> None:
+    def row(subject: str = "own", backend: str = "cuda", verdict: Verdict = Verdict.DISAGREE,
+            **rest: str) -> Expectation:
+        return Expectation(subject=subject, triton="3.9.0", backend=backend, verdict=verdict, **rest)
+
+    several = "compile:gfx942 compile:sm_90 cuda"
+    found = entry(subject="own", kind="value")
+    for one, written in (
+            (row(kind="value"), "3.9.0, cuda: disagree"), (row(), None),
+            (row(kind="another value"), "3.9.0, cuda: disagree another value"),
+            (row(verdict=Verdict.AGREE), "3.9.0, cuda: agree"),
+            (row(verdict=Verdict.CRASH, kind="value"), "3.9.0, cuda: crash value"),
+            (row("inductor", kind="value", torch="2.13.0"), "inductor, 3.9.0, cuda, torch 2.13.0: disagree"),
+            (row(backend=several, verdict=Verdict.AGREE), "3.9.0, compile:gfx942,sm_90 cuda: agree"),
+            (row(backend="cuda compile:sm_90 x compile:sm_80", verdict=Verdict.AGREE), None),
+            (row(verdict=Verdict.CRASH, kind="a: b, c"), "3.9.0, cuda: crash a: b, c"),
+            (row("a, b", verdict=Verdict.AGREE), None),
+            (row("torch 2", torch="1", verdict=Verdict.AGREE), "torch 2, 3.9.0, cuda, torch 1: agree"),
+            (row(torch=" ", verdict=Verdict.AGREE), "3.9.0, cuda, torch  : agree")):
+        assert one.line(found.signature) == (written or ""), one
+        kept = replace(found, expected=(one,))
+        assert decode(pretty_json_without_defaults(kept), CorpusEntry) == kept
+    for wrong in ("", "own", "3.9.0: agree", "a, b, c, d: agree", "3.9.0, cuda: perhaps", "3.9.0, cuda",
+                  "3.9.0, cuda:agree", f"3.9.0, cuda: crash {'x' * 501}", f"3.9.0, {'x' * 401}: agree"):
+        text = json.dumps({**json.loads(encode(found)), "expected": [wrong]})
+        assert refusal(lambda text=text: decode(text, CorpusEntry)).startswith("input: ")
 
 
 def test_changes_in_a_row_that_end_alike_share_one_in_files() -> None:
@@ -147,15 +179,17 @@ def test_words_of_an_error_and_how_the_case_ended_are_said_once_in_files() -> No
     one = replace(entry(kind=error, expected=rows), blame=tuple(blames))
     text = pretty_json_without_defaults(one)
     said = json.loads(text)
-    assert [row[4] for row in said["expected"]] == ["=", f"{error} else"]
+    assert said["expected"] == ["own, 3.6.0, cuda: disagree", f"own, 3.9.0, cuda: disagree {error} else"]
     assert [found.get("vector") for found in said["blame"]] == [
         [["a; b", "gone"]], [["as it is", "same", f"disagree {error}"]], None,
         [["as it is", "same", "x"], ["a", "gone"]], [["as it is", "other", f"disagree {error}"], ["a", "gone"]]]
     assert decode(text, CorpusEntry) == one
-    plain = json.loads(pretty_json_without_defaults(entry(kind="value")))
-    assert [row[4] for row in plain["expected"]] == ["value"]
-    said["signature"] = f"own | disagree | {'x y' * 200}"
-    assert "too long" in refusal(lambda: decode(json.dumps(said), CorpusEntry))
+    older = {**said, "expected": [
+        ["own", "3.6.0", "cuda", "disagree", "="], ["own", "3.9.0", "cuda", "disagree", f"{error} else"]]}
+    assert decode(json.dumps(older), CorpusEntry) == one
+    for form, problem in ((said, "length <= 500"), (older, "too long")):
+        long = {**form, "signature": f"own | disagree | {'x y' * 200}"}
+        assert problem in refusal(lambda long=long: decode(json.dumps(long), CorpusEntry))
 
 
 def test_evidence_of_a_whole_case_leaves_out_in_files_what_the_case_lists() -> None:
