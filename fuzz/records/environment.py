@@ -30,15 +30,15 @@ class Environment(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fiel
 
     @property
     def line(self) -> str:
-        """All that is set, as `python 3.12.3, triton 3.9.0, backend cuda`, where `of_line` reads that back; ""
-        where it does not, as of repairs or knobs."""
+        """All that is set, as `python 3.12.3, triton 3.9.0, backend cuda`, or the name of that among `NAMED`, where
+        `of_line` reads it back; "" where it does not, as of repairs or knobs."""
         text = _AND.join(f"{name} {value}" for name in _WORDS if (value := getattr(self, name)))
-        return lines.written(self, text, Environment.of_line)
+        return lines.written(self, _NAME_OF.get(text, text), Environment.of_line)
 
     @staticmethod
     def of_line(line: str) -> "Environment":
         """The environment that a line says; ValueError if it says none."""
-        parts = [part.partition(" ") for part in line.split(_AND)]
+        parts = [part.partition(" ") for part in NAMED.get(line, line).split(_AND)]
         told = {name: value for name, _, value in parts if name in _WORDS and value}
         if len(told) < len(parts):
             raise ValueError(f"{line[:80]!r} is no line of versions")
@@ -59,3 +59,20 @@ class Environment(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fiel
 
 _AND = ", "
 _WORDS = tuple(one.name for one in msgspec.structs.fields(Environment) if one.type is str)
+
+_DEVICE = ("python 3.12.3, triton {}, torch 2.11.0+cu130, numpy 2.5.2, backend cuda, device NVIDIA {}, capability 9.0, "
+           "driver 580.159.04, ptxas {}")
+_HOST = "python 3.11.7, triton {}, torch {}, numpy 2.4.6, backend {}, device {}"
+NAMED = {
+    "3.6.0 on H200": _DEVICE.format("3.6.0", "H200", "12.8"), "3.9.0 on H200": _DEVICE.format("3.9.0", "H200", "13.4"),
+    "3.6.0 on H100": _DEVICE.format("3.6.0", "H100 80GB HBM3", "12.8"),
+    "3.9.0 on H100": _DEVICE.format("3.9.0", "H100 80GB HBM3", "13.4"),
+    "3.6.0 interpreted": _HOST.format("3.6.0", "2.13.0+cpu", "interpreter", "x86_64"),
+    "3.9.0 interpreted": _HOST.format("3.9.0", "2.13.0+cpu", "interpreter", "x86_64"),
+    "3.6.0 interpreted, torch 2.11.0": _HOST.format("3.6.0", "2.11.0+cu130", "interpreter", "x86_64"),
+    "3.6.0 for sm_90": _HOST.format("3.6.0", "2.13.0+cpu", "compile:sm_90", "sm_90, ptxas 12.8"),
+    "3.9.0 for sm_90": _HOST.format("3.9.0", "2.13.0+cpu", "compile:sm_90", "sm_90, ptxas 13.4"),
+}
+"""Lines that many entries have in common, by the name that files have in their place. What a name stands for never
+changes, or the entries that have it would say another thing."""
+_NAME_OF = {line: name for name, line in NAMED.items()}

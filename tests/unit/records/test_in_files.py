@@ -33,6 +33,7 @@ from tridiff.fuzz.records import (
 )
 from tridiff.fuzz.records.blame import Effect
 from tridiff.fuzz.records.codec import decode_file, pretty_json_without_defaults
+from tridiff.fuzz.records.environment import NAMED
 from tridiff.kernels.codegen.graph import Graph
 
 
@@ -234,9 +235,17 @@ def test_where_it_was_found_is_a_line_in_files() -> None:
         return json.loads(text)["found_in"]
 
     assert said(here) == line and said(Environment()) == {}
+    named = [Environment.of_line(text) for text in NAMED.values()]
+    assert [said(one) for one in named] == list(NAMED) and len(set(map(repr, named))) == len(NAMED)
+    assert [one.triton for one in named] == [name[:5] for name in NAMED] and named[0].device == "NVIDIA H200"
+    in_words = NAMED["3.6.0 on H200"]
+    assert said(replace(named[0], numpy="2.5.3")) == in_words.replace("numpy 2.5.2", "numpy 2.5.3")
+    in_full = {**json.loads(encode(entry())), "found_in": in_words}
+    assert decode(json.dumps(in_full), CorpusEntry).found_in == named[0]
     for change in ({"device": "a, b"}, {"device": "a, ptxas b"}, {"repairs_off": ("x",)}, {"knobs": {"TRITON_X": "1"}}):
         assert isinstance(said(replace(here, **change)), dict)  # type: ignore[arg-type]
-    for wrong in ("", "triton", "triton ", "chip 1", "triton 1, triton 2", "knobs x", "triton 1, "):
+    for wrong in ("", "triton", "triton ", "chip 1", "triton 1, triton 2", "knobs x", "triton 1, ",
+                  "3.6.0 on H300"):
         changed = json.dumps({**json.loads(encode(entry())), "found_in": wrong})
         assert "is no line of versions" in refusal(lambda text=changed: decode(text, CorpusEntry))
 
