@@ -13,14 +13,17 @@ from tridiff.fuzz.blame.stages import FRONT_END, stage_of
 from tridiff.fuzz.blame.trial import Result, Step, Values
 from tridiff.fuzz.corpus.cause import message
 from tridiff.fuzz.crashes import signature
-from tridiff.fuzz.records import Verdict
+from tridiff.fuzz.records import Verdict, blame
+from tridiff.fuzz.records.blame import LLVM_OFF as LLVM_OFF
+from tridiff.fuzz.records.blame import OWN as OWN
+from tridiff.fuzz.records.blame import PTXAS_O0 as PTXAS_O0
+from tridiff.fuzz.records.blame import REPAIRED as REPAIRED
 from tridiff.fuzz.records.blame import Confidence, Effect, Stage, Tried
 from tridiff.fuzz.workers.failures import DEVICE
 
 # Names of changes, as vectors have them.
-REPAIRED, PLAIN, STRICT = "interpreter repaired", "interpreter plain", "interpreter strict"
-OWN = "own subject"
-LLVM_OFF, PTXAS_O0, OTHER_PTXAS, NO_FUSION = "llvm optimisation off", "ptxas -O0", "other ptxas", "no fp fusion"
+PLAIN, STRICT = "interpreter plain", "interpreter strict"
+OTHER_PTXAS, NO_FUSION = "other ptxas", "no fp fusion"
 ONE_STAGE, OTHER_WARPS = "one stage", "other warps"
 EVALUATED, COMPILED = "evaluated IR", "compiled"
 WITHOUT, PREFIX = "without ", "up to "
@@ -101,8 +104,7 @@ def _interpreted(seen: Seen) -> Decision | None:
             return Decision(stage="interpreter", confidence="inferred", evidence=(
                 "the language takes the kernel, and numpy, with which the interpreter computes, does not: "
                 f"{seen.raised}"[:500],))
-        return Decision(stage="inductor", confidence="inferred", evidence=(
-            "our kernel of the same contract is right on the same interpreter",))
+        return Decision(stage="inductor", confidence="inferred", evidence=(blame.OURS_IS_RIGHT,))
     if seen.effect(REPAIRED) == "gone":
         return Decision(stage="interpreter", confidence="inferred", evidence=("the repaired interpreter is right",))
     wrong = _first_wrong(seen.values)
@@ -111,8 +113,7 @@ def _interpreted(seen: Seen) -> Decision | None:
         return Decision(stage=stage, confidence="seen", evidence=(
             "the IR that the front end makes computes the wrong values as well",))
     if seen.values and wrong is None and all(one.outcome is not None for one in seen.values[:1]):
-        return Decision(stage="interpreter", confidence="seen", evidence=(
-            "the IR that the front end makes computes the right values, the interpreter does not",))
+        return Decision(stage="interpreter", confidence="seen", evidence=(blame.RIGHT_IR,))
     if seen.raised and _front_end_says_so_too(seen):
         return Decision(stage="front-end", confidence="inferred", evidence=(
             f"the front end of the compiler, which goes through the same functions, says so too: {seen.raised}"[:500],))
@@ -292,8 +293,7 @@ def _wrong_values(seen: Seen) -> Decision | None:
 
 def _subject(seen: Seen) -> Decision | None:
     if seen.subject.startswith("inductor") and seen.effect(OWN) == "gone" and seen.effect(REPAIRED) == "same":
-        return Decision(stage="inductor", confidence="inferred", evidence=(
-            "our kernel of the same contract is right, and this one is wrong on the interpreter too",))
+        return Decision(stage="inductor", confidence="inferred", evidence=(blame.OURS_ALONE_IS_RIGHT,))
     return None
 
 
@@ -312,8 +312,7 @@ def _device(seen: Seen) -> Decision | None:
     right_ir = bool(seen.values) and all(one.outcome is not None and not one.outcome.verdict.failed
                                          for one in seen.values[-1:])
     if gone(PTXAS_O0) == "gone":
-        return Decision(stage="ptxas", confidence="inferred", evidence=(
-            "ptxas at -O0 makes a right kernel of the same PTX",))
+        return Decision(stage="ptxas", confidence="inferred", evidence=(blame.RIGHT_AT_O0,))
     if gone(OTHER_PTXAS) == "gone":
         return Decision(stage="ptxas", confidence="inferred", evidence=(
             "another release of ptxas makes a right kernel of the same PTX",))
@@ -325,8 +324,7 @@ def _device(seen: Seen) -> Decision | None:
         # Less optimised code may only be code that ptxas makes nothing wrong of.
         return Decision(evidence=("it is right without LLVM's optimisation; what ptxas at -O0 makes was not seen",))
     if gone(LLVM_OFF) == "gone" and not omitted:
-        return Decision(stage="llvm", confidence="inferred", evidence=(
-            "it is right without LLVM's optimisation, and ptxas at -O0 does not help",))
+        return Decision(stage="llvm", confidence="inferred", evidence=(blame.RIGHT_UNOPTIMISED,))
     if gone(NO_FUSION) == "gone" and not omitted:
         return Decision(stage="llvm", confidence="inferred", evidence=("it is right where nothing is contracted",))
     if omitted:
@@ -338,9 +336,7 @@ def _device(seen: Seen) -> Decision | None:
         return Decision(stage="ttgir", step="make_ttgir add_pipeline", confidence="inferred", evidence=(
             "it is right where loops are not pipelined",))
     if right_ir and gone(LLVM_OFF) in ("same", "other") and gone(PTXAS_O0) in ("same", "other"):
-        return Decision(stage="ttgir", step="", confidence="inferred", evidence=(
-            "the last TTGIR computes the right values, and neither LLVM's optimisation nor that of ptxas matters: "
-            "the lowering between them is left",))
+        return Decision(stage="ttgir", step="", confidence="inferred", evidence=(blame.LOWERING_IS_LEFT,))
     if gone(REPAIRED) == "gone" and gone(LLVM_OFF) in ("same", "other") and gone(PTXAS_O0) in ("same", "other"):
         if seen.subject.startswith("inductor") and gone(OWN) == "gone":
             # The interpreter runs what torch.compile writes for a CPU, which need not be what it writes for a GPU.

@@ -1,9 +1,11 @@
 """Blame: the stage and the pass of the compiler at which a case goes wrong, with what was tried to find out."""
 
-from typing import Annotated, Literal
+from typing import Annotated, Literal, get_args
 
 import msgspec
 from msgspec import Meta
+
+from tridiff.kernels import lines
 
 Stage = Literal[
     "language", "front-end", "interpreter", "ttir", "ttgir", "llvm", "ptxas", "runtime", "inductor", "eager",
@@ -40,6 +42,18 @@ DEPARTS = "of what a right build is given as well, another thing is made first i
 """How a sentence of the evidence begins that names the function of Triton's Python layer which departs from a build
 with which the case is right (`fuzz.blame.calls`)."""
 
+# Changes on which a usual sentence rests.
+REPAIRED, OWN, LLVM_OFF, PTXAS_O0 = "interpreter repaired", "own subject", "llvm optimisation off", "ptxas -O0"
+
+# Sentences that mostly follow from the stage and from what was tried (`Blame.usual`).
+RIGHT_AT_O0 = "ptxas at -O0 makes a right kernel of the same PTX"
+RIGHT_UNOPTIMISED = "it is right without LLVM's optimisation, and ptxas at -O0 does not help"
+LOWERING_IS_LEFT = ("the last TTGIR computes the right values, and neither LLVM's optimisation nor that of ptxas "
+                    "matters: the lowering between them is left")
+RIGHT_IR = "the IR that the front end makes computes the right values, the interpreter does not"
+OURS_IS_RIGHT = "our kernel of the same contract is right on the same interpreter"
+OURS_ALONE_IS_RIGHT = "our kernel of the same contract is right, and this one is wrong on the interpreter too"
+
 LONGEST = 500
 Text = Annotated[str, Meta(max_length=LONGEST)]
 
@@ -61,7 +75,8 @@ class Blame(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=Tru
     """What one version of Triton does wrong with a case on one backend. `step` is the field "pass" in files.
 
     step: the pass, as "make_ttgir add_pipeline"; "" where no pass is to blame, or none was found. vector: every change
-    that was tried, in order, behind `AS_IT_IS`. evidence: sentences on what was seen.
+    that was tried, in order, behind `AS_IT_IS`. evidence: sentences on what was seen. Lines in files; an object where
+    they do not tell it.
     """
 
     stage: Stage = "unknown"
@@ -81,6 +96,56 @@ class Blame(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=Tru
         """One row for neighbours that end alike, where it is read back as the rows that are there."""
         rows = _together(self.vector)
         return {"vector": rows} if _apart(rows) == self.vector else {}
+
+    @property
+    def lines(self) -> tuple[str, ...]:
+        """A line for where and what, as `3.9.0 cuda inductor: ttgir, make_ttgir add_pipeline (seen)`, one for each row
+        of the vector, as `other: own subject: crash SIGSEGV`, and the evidence without a usual first sentence; () where
+        `of_lines` does not read them back."""
+        where = f"{self.triton} {self.backend}" + (f" {self.subject}" if self.subject != _OWN else "")
+        rows = (_IS.join((one.effect, one.change, *([one.said] if one.said else []))) for one in _together(self.vector))
+        evidence = self.evidence[self.evidence[:1] == (self.usual,):]
+        return lines.written(self, (f"{where}{_IS}{self.line}", *rows, *evidence), Blame.of_lines)
+
+    @staticmethod
+    def of_lines(told: tuple[str, ...]) -> "Blame":
+        """The blame that lines say; ValueError or ValidationError if they say none."""
+        where, _, place = (told or ("",))[0].partition(_IS)
+        words = where.split(" ")
+        if len(words) not in (2, 3):
+            raise ValueError(f"{where[:80]!r} is not where a blame is of")
+        fields: dict[str, object] = dict(zip(("triton", "backend", "subject"), words, strict=False))
+        if place != _NOT_LOCALISED:
+            front, _, confidence = place.removesuffix(")").rpartition(" (")
+            stage, _, step = front.partition(", ")
+            fields |= {"stage": stage, "pass": step, "confidence": confidence}
+        rows, evidence = [], []
+        for one in told[1:]:
+            effect, _, rest = one.partition(_IS)
+            if effect in get_args(Effect):
+                change, _, said = rest.partition(_IS)
+                rows.append((change, effect, said))
+            else:
+                evidence.append(one)
+        found = msgspec.convert({**fields, "vector": rows, "evidence": evidence}, Blame)
+        return msgspec.structs.replace(found, evidence=(found.usual, *evidence)) if found.usual else found
+
+    @property
+    def usual(self) -> str:
+        """The first sentence of the evidence as it usually is of such a stage and vector; "" where nothing is usual."""
+        effects = {one.change: one.effect for one in self.vector}
+        unoptimised, ours = (effects.get(LLVM_OFF), effects.get(PTXAS_O0)), effects.get(OWN)
+        interpreted = self.backend == "interpreter"
+        said = {
+            RIGHT_AT_O0: self.stage == "ptxas" and unoptimised[1] == "gone",
+            RIGHT_UNOPTIMISED: self.stage == "llvm" and unoptimised == ("gone", "same"),
+            LOWERING_IS_LEFT: self.stage == "ttgir" and not self.step and unoptimised == ("same", "same"),
+            RIGHT_IR: (self.stage, self.confidence, self.subject) == ("interpreter", "seen", _OWN),
+            OURS_IS_RIGHT: self.stage == "inductor" and interpreted and ours == "gone",
+            OURS_ALONE_IS_RIGHT: (self.stage, self.confidence, ours, effects.get(REPAIRED)) == (
+                "inductor", "inferred", "gone", "same"),
+        }
+        return next((sentence for sentence, usual in said.items() if usual), "")
 
     def ended(self, tried: Tried) -> str:
         """How the case ended under a change: right where the failure is gone, as without any where it is the same."""
@@ -102,7 +167,7 @@ class Blame(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=Tru
 
     @property
     def localised(self) -> bool:
-        return self.confidence != "not localised"
+        return self.confidence != _NOT_LOCALISED
 
     @property
     def gone(self) -> tuple[str, ...]:
@@ -144,10 +209,11 @@ class Blame(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=Tru
     def line(self) -> str:
         """The blame in a line."""
         where = f"{self.stage}, {self.step}" if self.step else self.stage
-        return f"{where} ({self.confidence})" if self.localised else "not localised"
+        return f"{where} ({self.confidence})" if self.localised else _NOT_LOCALISED
 
 
-_AND = "; "
+_AND, _IS, _OWN = "; ", ": ", "own"
+_NOT_LOCALISED: Confidence = "not localised"
 
 
 def _together(rows: tuple[Tried, ...]) -> tuple[Tried, ...]:

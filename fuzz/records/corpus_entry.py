@@ -74,8 +74,10 @@ class Expectation(msgspec.Struct, frozen=True, kw_only=True, array_like=True, fo
 
 if TYPE_CHECKING:
     WrittenExpectation = Expectation
-else:  # Files have most of them in a line.
+    WrittenBlame = Blame
+else:  # Files have most of them in a line, or in several.
     WrittenExpectation = Expectation | str
+    WrittenBlame = Blame | tuple[str, ...]
 
 
 class CorpusEntry(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True, rename={"truth": "class"}):
@@ -99,7 +101,7 @@ class CorpusEntry(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fiel
     evidence: Evidence
     expected: tuple[WrittenExpectation, ...]
     found_in: WrittenEnvironment
-    blame: tuple[Blame, ...] = ()
+    blame: tuple[WrittenBlame, ...] = ()
     """Where it goes wrong, by version and backend, as `tridiff blame` found it."""
 
     def __post_init__(self) -> None:
@@ -114,6 +116,7 @@ class CorpusEntry(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fiel
         if self.evidence.whole and (inputs := {**self._listed, **self.evidence.inputs}) != self.evidence.inputs:
             evidence = msgspec.structs.replace(self.evidence, inputs=inputs)
             msgspec.structs.force_setattr(self, "evidence", evidence)
+        lines.read_within(self, "blame", Blame.of_lines, form=tuple)
         blame = tuple(one.behind_as_it_is(self._ended) for one in self.blame)
         if blame != self.blame:
             msgspec.structs.force_setattr(self, "blame", blame)
@@ -143,7 +146,8 @@ class CorpusEntry(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fiel
         of an error and how the case ended. The signature, and where it was found, in a line. Evidence of the whole
         without what the case lists."""
         rows = _together(_together(self.expected, "triton"), "backend")
-        told: dict[str, object] = {"blame": tuple(one.without_as_it_is(self._ended) for one in self.blame)}
+        told: dict[str, object] = {"blame": tuple(
+            one.lines or one for one in (full.without_as_it_is(self._ended) for full in self.blame))}
         if msgspec.structs.replace(self, expected=rows).expected != self.expected:
             rows = self.expected
         told["expected"] = tuple(one.line(self.signature) or one for one in rows)

@@ -87,10 +87,12 @@ def _of(info: msgspec.inspect.Type) -> st.SearchStrategy[object]:
         case inspect.LiteralType():
             return st.sampled_from(list(info.values))
         case inspect.UnionType():
-            # An unset field is left out of the JSON: nothing to draw. Text beside records is how files write them.
+            # An unset field is left out of the JSON: nothing to draw. Text beside records is how files write them, in a
+            # line or in several.
             left_out = (inspect.CustomType, inspect.StrType) if any(
                 isinstance(one, inspect.StructType) for one in info.types) else inspect.CustomType
-            return st.one_of(*(_of(one) for one in info.types if not isinstance(one, left_out)))
+            lines = inspect.VarTupleType(inspect.StrType())
+            return st.one_of(*(_of(one) for one in info.types if not isinstance(one, left_out) and one != lines))
         case inspect.VarTupleType():
             most = min(info.max_length if info.max_length is not None else 3, 3)
             return st.lists(_of(info.item_type), min_size=info.min_length or 0, max_size=most).map(tuple)

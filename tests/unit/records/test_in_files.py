@@ -2,6 +2,7 @@
 
 import json
 import pickle
+from typing import Any
 
 import msgspec
 import pytest
@@ -31,7 +32,15 @@ from tridiff.fuzz.records import (
     decode,
     encode,
 )
-from tridiff.fuzz.records.blame import Effect
+from tridiff.fuzz.records.blame import (
+    LOWERING_IS_LEFT,
+    OURS_ALONE_IS_RIGHT,
+    OURS_IS_RIGHT,
+    RIGHT_AT_O0,
+    RIGHT_IR,
+    RIGHT_UNOPTIMISED,
+    Effect,
+)
 from tridiff.fuzz.records.codec import decode_file, pretty_json_without_defaults
 from tridiff.fuzz.records.environment import NAMED
 from tridiff.kernels.codegen.graph import Graph
@@ -117,6 +126,54 @@ def test_changes_in_a_row_that_end_alike_share_one_in_files() -> None:
         assert json.loads(text)["vector"] == written and decode(text, Blame) == blame
 
 
+def test_a_blame_is_lines_in_files_without_a_sentence_that_follows() -> None:
+    def blame(vector: dict[str, Effect], *evidence: str, subject: str = "own", backend: str = "cuda",
+              **found: Any) -> Blame:
+        rows = tuple(Tried(change=change, effect=effect) for change, effect in vector.items())
+        return Blame(triton="3.9.0", backend=backend, subject=subject, vector=rows, evidence=evidence, **found)
+
+    unoptimised: dict[str, Effect] = {"llvm optimisation off": "same", "ptxas -O0": "same"}
+    of_ptxas, lowering = {"stage": "ptxas", "confidence": "inferred"}, {"stage": "ttgir", "confidence": "inferred"}
+    inductor = {"stage": "inductor", "confidence": "inferred", "subject": "inductor"}
+    head = "3.9.0 cuda: "
+    for one, written in (
+            (blame({}), [f"{head}not localised"]),
+            (blame({"a": "gone", "b": "gone", "c": "unknown"}, "x", "y: z", stage="ttir", step="make_ttir add_cse",
+                   confidence="seen"),
+             [f"{head}ttir, make_ttir add_cse (seen)", "gone: a; b", "unknown: c", "x", "y: z"]),
+            (blame({"ptxas -O0": "gone"}, RIGHT_AT_O0, "x", **of_ptxas),
+             [f"{head}ptxas (inferred)", "gone: ptxas -O0", "x"]),
+            (blame({"ptxas -O0": "gone"}, "x", RIGHT_AT_O0, **of_ptxas), None),
+            (blame({"ptxas -O0": "gone"}, **of_ptxas), None),
+            (blame({"ptxas -O0": "same"}, RIGHT_AT_O0, **of_ptxas),
+             [f"{head}ptxas (inferred)", "same: ptxas -O0", RIGHT_AT_O0]),
+            (blame({**unoptimised, "llvm optimisation off": "gone"}, RIGHT_UNOPTIMISED, stage="llvm",
+                   confidence="inferred"),
+             [f"{head}llvm (inferred)", "gone: llvm optimisation off", "same: ptxas -O0"]),
+            (blame(unoptimised, LOWERING_IS_LEFT, **lowering),
+             [f"{head}ttgir (inferred)", "same: llvm optimisation off; ptxas -O0"]),
+            (blame(unoptimised, LOWERING_IS_LEFT, step="x", **lowering),
+             [f"{head}ttgir, x (inferred)", "same: llvm optimisation off; ptxas -O0", LOWERING_IS_LEFT]),
+            (blame({}, RIGHT_IR, backend="interpreter", stage="interpreter", confidence="seen"),
+             ["3.9.0 interpreter: interpreter (seen)"]),
+            (blame({"own subject": "gone"}, OURS_IS_RIGHT, backend="interpreter", **inductor),
+             ["3.9.0 interpreter inductor: inductor (inferred)", "gone: own subject"]),
+            (blame({"own subject": "gone", "interpreter repaired": "same"}, OURS_ALONE_IS_RIGHT, **inductor),
+             ["3.9.0 cuda inductor: inductor (inferred)", "gone: own subject", "same: interpreter repaired"]),
+            (blame({}, "gone: x"), None), (blame({"a: b": "gone"}), None), (blame({}, stage="ttir"), None),
+            (blame({}, backend="a b c"), None)):
+        kept = replace(entry(), blame=(one,))
+        text = pretty_json_without_defaults(kept)
+        (said,) = json.loads(text)["blame"]
+        assert (isinstance(said, dict) if written is None else said == written), one
+        assert decode(text, CorpusEntry) == kept and decode(encode(kept), CorpusEntry) == kept
+    for wrong in ([], [""], ["3.9.0: ttir (seen)"], ["3.9.0 cuda"], ["3.9.0 cuda: ttir"], ["3.9.0 cuda: ttir (heard)"],
+                  ["3.9.0 cuda: elsewhere (seen)"], ["a b c d: not localised"], [f"{head}not localised", "x" * 501],
+                  [f"{head}not localised", f"gone: {'x' * 501}"], [f"{head}not localised", f"gone: a: {'x' * 501}"]):
+        text = json.dumps({**json.loads(encode(entry())), "blame": [wrong]})
+        assert refusal(lambda text=text: decode(text, CorpusEntry)).startswith("input: ")
+
+
 def test_listed_values_stand_in_files_as_a_list() -> None:
     def listed(*values: str, overrides: tuple[Put, ...] = ()) -> ArraySpec:
         return ArraySpec(name="a", dtype="i32", dims=("n",),
@@ -181,9 +238,10 @@ def test_words_of_an_error_and_how_the_case_ended_are_said_once_in_files() -> No
     text = pretty_json_without_defaults(one)
     said = json.loads(text)
     assert said["expected"] == ["own, 3.6.0, cuda: disagree", f"own, 3.9.0, cuda: disagree {error} else"]
-    assert [found.get("vector") for found in said["blame"]] == [
-        [["a; b", "gone"]], [["as it is", "same", f"disagree {error}"]], None,
-        [["as it is", "same", "x"], ["a", "gone"]], [["as it is", "other", f"disagree {error}"], ["a", "gone"]]]
+    head = "3.6.0 cuda: not localised"
+    assert said["blame"] == [
+        [head, "gone: a; b"], [head, f"same: as it is: disagree {error}"], [head],
+        [head, "same: as it is: x", "gone: a"], [head, f"other: as it is: disagree {error}", "gone: a"]]
     assert decode(text, CorpusEntry) == one
     older = {**said, "expected": [
         ["own", "3.6.0", "cuda", "disagree", "="], ["own", "3.9.0", "cuda", "disagree", f"{error} else"]]}
