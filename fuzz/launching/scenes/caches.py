@@ -20,6 +20,10 @@ from triton.language.core import _aggregate as aggregate
 GLOBAL = tl.constexpr({constant})
 UNUSED = tl.constexpr({unused})
 
+@triton.jit
+def given(value):
+    return value + {given}
+
 @triton.jit{noinline}
 def inner(value):
     return value + {callee}
@@ -41,15 +45,15 @@ class Held:
         return self.value + {method}
 
 @triton.jit
-def kernel(x, n, C: tl.constexpr):
+def kernel(x, n, C: tl.constexpr, F: tl.constexpr = inner):
     at = tl.arange(0, 16)
-    tl.store(x + at, at * GLOBAL + C + inner(n) + Held(n).more() + counted(2){body})
+    tl.store(x + at, at * GLOBAL + C + F(inner(n)) + Held(n).more() + counted(2){body})
 """
 _PLAIN = {"constant": "3", "unused": "5", "callee": "1", "noinline": "", "body": "", "method": "1",
-          "counted": "1"}
+          "counted": "1", "given": "1"}
 _OTHER = {"callee": {"callee": "2"}, "constant": {"constant": "4"}, "unused": {"unused": "6"},
           "noinline": {"noinline": "(noinline=True)"}, "body": {"body": " + 1"},
-          "method": {"method": "2"}, "counted": {"counted": "2"}}
+          "method": {"method": "2"}, "counted": {"counted": "2"}, "given": {"given": "2"}}
 _OPTIONS: dict[str, dict[str, Any]] = {
     "option": {"num_warps": 8}, "stages": {"num_stages": 2}, "fusion": {"enable_fp_fusion": False},
     "registers": {"maxnreg": 64}}
@@ -89,7 +93,7 @@ def disk(choices: Choices, backend: str) -> Answers:
 
 def _compiled(user: Any, options: dict[str, Any], *, value: int = 3, size: str = "int 16") -> Any:
     made = Arguments()
-    return user[(1,)](made.make("tensor i32 0"), made.make(size), value, **options)
+    return user[(1,)](made.make("tensor i32 0"), made.make(size), value, user.fn.__globals__["given"], **options)
 
 
 def _files(there: Bench) -> list[Path]:
