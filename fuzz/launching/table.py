@@ -70,6 +70,8 @@ SCENES: tuple[Scene, ...] = (
     Scene(name="annotated", topic="arguments", play=f"{_SCENES}.arguments:annotated",
           due=f"{_DUE}:annotated", each="style",
           vocabulary={"annotation": DTYPES, "value": NUMBERS, "style": ("object", "text", "pointer", "const")}),
+    Scene(name="constants", topic="arguments", play=f"{_SCENES}.arguments:constants", vocabulary={
+        "constant": CONSTANTS}, each="constant"),
     Scene(name="options", topic="options", play=f"{_SCENES}.options:options", due=f"{_DUE}:options",
           vocabulary={"knob": ("", "no ptxas optimisation", "no lines", "no fusion", "debug", "fpsan", "consan",
                                "iisan", "other arch"),

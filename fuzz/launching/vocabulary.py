@@ -18,7 +18,7 @@ WAYS = ("plain", "by name", "inside", "constant", "reinterpreted", "grid by func
 """How they are given."""
 
 CONSTANTS = ("int 3", "int -1", "int 1", "bool True", "float 0.5", "text abc", "none", "dtype float32",
-             "tuple int 1, int 2")
+             "tuple int 1, int 2", "pair int 3, int 1")
 """Values of constexpr parameters."""
 
 GRIDS = ("1", "2 3", "2 3 4", "7", "list 5 6", "callable", "0", "3 0 2", "65536 2")

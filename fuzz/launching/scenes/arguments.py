@@ -3,8 +3,10 @@
 import re
 from typing import Any
 
+from tridiff.fuzz.launching.apart import answered
 from tridiff.fuzz.launching.bench import Bench, bench
 from tridiff.fuzz.launching.scene import Answers, Choices
+from tridiff.fuzz.launching.scenes import front_end
 from tridiff.fuzz.launching.words import Arguments
 from tridiff.kernels.generated import load
 
@@ -77,6 +79,14 @@ def arguments(choices: Choices, backend: str) -> Answers:
         "constants": "; ".join(f"{place}: {made.told(value)}" for place, value in sorted(source.constants.items())),
         "attributes": "; ".join(str(place) for place in sorted(attributes)),
         "ttir": in_ir(compiled.asm["ttir"]), "ptx": in_ptx(compiled.asm["ptx"])}
+
+
+def constants(choices: Choices, backend: str) -> Answers:
+    """A constant, and a member of it where it has some, as a kernel prints them while it is compiled."""
+    word = str(choices["constant"])
+    member = {"pair": "c.left", "tuple": "c[0]"}.get(word.partition(" ")[0], "c")
+    text = f"{HEAD}@triton.jit\ndef kernel(c: tl.constexpr):\n    tl.static_print(c, {member})\n"
+    return {"told": answered([lambda: front_end.told(text, {"c": Arguments().make(word)})])[0]}
 
 
 def _spelled(kind: Any) -> str:
