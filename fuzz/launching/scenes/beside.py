@@ -32,12 +32,14 @@ class _Shelf(cache.RemoteCacheBackend):  # type: ignore[misc]
 
 def _caches() -> Iterator[object]:
     knobs = triton.knobs.cache
-    knobs.remote_manager_class, knobs.dump_dir, knobs.override_dir = _Shelf, knobs.dir, knobs.dir
+    knobs.remote_manager_class, top = _Shelf, knobs.dir
+    knobs.dump_dir, knobs.override_dir = f"{top}/dump", f"{top}/override"
     for kind in (cache.FileCacheManager, cache.RemoteCacheManager):
         for how in ((), (True,), (False, True)):
             one = kind(f"{kind.__name__} {how}", *how)
             for name, data in (("a", b"one"), ("b", 2), ("a", b"other")):
-                yield one.get_file(name), tried(one.put, data, name), one.get_file(name)
+                found = one.get_file(name), tried(one.put, data, name), one.get_file(name)
+                yield [str(path).removeprefix(top).split("/") for path in found]
             for group in ({"a": one.get_file("a")}, {"gone": "gone"}):
                 yield one.get_group("g"), tried(one.put_group, "g", group), tried(one.get_group, "g")
     yield _Shelf.kept
@@ -58,8 +60,8 @@ def _build() -> Iterator[object]:
                     tried(build.compile_so_from_src, "text", "n", [*asked], ["i"], language=language)
             yield [[one for one in call.args[0] if "tmp" not in one] for call in ran.check_call.mock_calls[-2:]]
         getattr(getattr(build, "_find_compiler", None), "cache_clear", int)()
-        for ask, name in ((build._get_file_extension, "c++"), (build._language_from_filename, "a.cc"),
-                           (partial(build._load_module_from_path, "n"), "n.text")):
+        for ask, name in ((build._get_file_extension, "c++"), *((build._language_from_filename, f"a.{end}") for end in (
+                "c", "cc", "cpp", "cxx", "cu")), (partial(build._load_module_from_path, "n"), "n.text")):
             yield tried(ask, name)
 
 
@@ -69,7 +71,7 @@ def _knobs() -> Iterator[object]:
         for part in (one.copy().reset() for one in groups):
             asked = {one.key: value for one in part.knob_descriptors.values()} if value else {}
             with mock.patch.dict(os.environ, asked):
-                yield [(name, tried(getattr, part, name)) for name in part.knob_descriptors]
+                yield [(name, one.key, tried(getattr, part, name)) for name, one in part.knob_descriptors.items()]
     for setting in (True, False, 3, "a", 1.5, None, triton.knobs.env):
         triton.knobs.compilation.always_compile = setting
         yield os.environ.get("TRITON_ALWAYS_COMPILE"), triton.knobs.compilation.always_compile
