@@ -386,6 +386,8 @@ def lines(language: Language) -> dict[str, str]:
         found["branches"] = dict.fromkeys(f"if n > 3:;;    {one};;else:;;    {other};;r = x + n" for one, other in
                                           itertools.product(_BRANCHES, repeat=2))
         found["slices"] = dict.fromkeys(f"[tl.store(x_ptr, one) for one in (n, 2, k, 5)[{one}]]" for one in _SLICES)
+        found["bounds"] = dict.fromkeys(f"for i in {name}({', '.join(some)}): tl.store(l_ptr, i)" for name in (
+            "range", "tl.range") for some in itertools.product(("n", "k", "n.to(tl.uint32)", "3"), repeat=3))
         found["conditions"] = dict.fromkeys(text.format(one) for one in _CONDITIONS for text in _ASKED)
     return {group: "\n".join(some) for group, some in found.items()}
 
