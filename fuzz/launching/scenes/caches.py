@@ -14,8 +14,11 @@ from tridiff.fuzz.launching.scenes.arguments import HEAD, kernel
 from tridiff.fuzz.launching.words import Arguments
 from tridiff.kernels.generated import load
 
+# A file that is edited keeps its name.
 _TEXT = """
 from triton.language.core import _aggregate as aggregate
+
+__name__ = "user"
 
 GLOBAL = tl.constexpr({constant})
 UNUSED = tl.constexpr({unused})
