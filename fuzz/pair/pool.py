@@ -12,6 +12,7 @@ from pathlib import Path
 import msgspec
 
 from tridiff.fuzz.backends import kind
+from tridiff.fuzz.backends.watched import statements
 from tridiff.fuzz.builds.alike import Alike
 from tridiff.fuzz.pair.relate import SHARED_BYTES, changed_code, relate
 from tridiff.fuzz.pair.times import EACH, run_times, timeable
@@ -161,7 +162,7 @@ class PairPool:
             return one(self.baseline, wanted)[1], one(self.candidate, wanted)[1]
 
         ran = None
-        if self.scouting and not self.shrinking:
+        if self.scouting and not self.shrinking and not self._at_import():
             stop: Stop = next(self._stops(case, subject, backend), "")
             ran = one(self.baseline, Observe(stop=stop))
             if min(self._reached, default=0) >= 0 and not ran[0].verdict.failed:
@@ -242,6 +243,12 @@ class PairPool:
                 return _flaky(pair, side, "compile to the same code twice")
         self._seen[key] = 1
         return pair
+
+    def _at_import(self) -> bool:
+        """Whether all that differs ran when the baseline's worker imported Triton, so that no case runs it: what it did
+        then may show in any."""
+        numbers = range(len(self._alike.functions))
+        return bool(numbers) and {statements(number) for number in numbers} <= set(self.baseline.imported)
 
     def _noted(self, pair: PairOutcome, compiling: tuple[float, float]) -> PairOutcome:
         """With the versions, and the seconds of compiling since both had taken so many."""

@@ -39,13 +39,13 @@ OTHER = Change(file="runtime/jit.py", name="never", users={"runtime/jit.py": ("n
 FEW = Alike(behind_source=True, changed=1, functions=(RARE,), python=True)
 
 
-def sides(*, reached: tuple[int, ...]) -> tuple[Side, Side, PairPool]:
+def sides(*, reached: tuple[int, ...], alike: Alike = Alike()) -> tuple[Side, Side, PairPool]:  # noqa: B008 (frozen)
     def answer(number: int) -> tuple[object, Observed]:
         return outcome(Verdict.AGREE), observed()
 
     before, after = Side(answer), Side(answer)  # type: ignore[arg-type]
     before.reached = reached
-    pool = PairPool(before, after)  # type: ignore[arg-type]
+    pool = PairPool(before, after, alike=alike)  # type: ignore[arg-type]
     pool.scouting = True
     return before, after, pool
 
@@ -62,6 +62,17 @@ def test_a_scout_asks_the_candidate_only_about_what_reaches_a_change() -> None:
     with pytest.raises(Unreached):
         pool.execute(CASE, "own")
     assert after.runs == 0 and pool.reached("row") == {"@f0 row"}, "the function ran, not the statements that differ"
+
+
+def test_where_all_that_differs_ran_at_import_every_case_may_show_it() -> None:
+    two = msgspec.structs.replace(FEW, functions=(RARE, OTHER))
+    before, after, pool = sides(reached=(), alike=two)
+    before.imported = (-2, 1)
+    with pytest.raises(Unreached):
+        pool.execute(CASE, "own")
+    before.imported = (-2, -1, 0, 1)
+    pool.execute(CASE, "own")
+    assert (before.runs, after.runs) == (2, 1)
     before, after, pool = sides(reached=(-4, 3, 0))
     pool.execute(CASE, "own")
     assert (before.runs, after.runs) == (1, 1) and pool.last is not None and pool.last.reached == (-4, 0, 3)
