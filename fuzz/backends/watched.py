@@ -84,6 +84,13 @@ def install(text: str) -> None:
                 _known[os.path.join(watch.package, file), name] = numbers
 
 
+def changes(text: str) -> frozenset[int]:
+    """Numbers of the changes that `text` watches."""
+    watch = msgspec.json.decode(text, type=Watch) if text else None
+    return frozenset(number for names in (watch.functions.values() if watch else ()) for found in names.values()
+                     for number in found)
+
+
 def ready() -> None:
     """What ran so far is no case's: it runs whenever Triton is imported."""
     global _imported

@@ -68,7 +68,7 @@ def call_cases(draw: st.DrawFn, *, target: str, topic: Topic, limits: Limits) ->
     row = rows()[call.row]
     sizes = cases.sizes_of(call, 1)
     most = max(min(limits.elements, row.budget or limits.elements) // max(sizes.values()), 1)
-    if limits.rows <= SLOW_ROWS and draw(st.integers(0, MANY - 1)):
+    if FEW < limits.rows <= SLOW_ROWS and draw(st.integers(0, MANY - 1)):
         most = min(most, FEW)
     programs = draw(st.sampled_from([n for n in _ROWS if n == 1 or n <= min(most, limits.rows)]))
     words = row.contents(call)

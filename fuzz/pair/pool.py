@@ -12,7 +12,7 @@ from pathlib import Path
 import msgspec
 
 from tridiff.fuzz.backends import kind
-from tridiff.fuzz.backends.watched import statements
+from tridiff.fuzz.backends.watched import changes, statements
 from tridiff.fuzz.builds.alike import Alike
 from tridiff.fuzz.pair.relate import SHARED_BYTES, changed_code, relate
 from tridiff.fuzz.pair.times import EACH, run_times, timeable
@@ -79,6 +79,7 @@ class PairPool:
         nothing behind it can tell the builds apart."""
         self.baseline, self.candidate = baseline, candidate
         self._alike = alike
+        self._changes = changes(baseline.options.watched)
         self._equal: dict[Stop, int] = {stop: number - 1 for stop, number in CONTROL.items()}
         """Pairs so far that were equal there; the first is a control."""
         self.last: PairOutcome | None = None
@@ -247,8 +248,7 @@ class PairPool:
     def _at_import(self) -> bool:
         """Whether all that differs ran when the baseline's worker imported Triton, so that no case runs it: what it did
         then may show in any."""
-        numbers = range(len(self._alike.functions))
-        return bool(numbers) and {statements(number) for number in numbers} <= set(self.baseline.imported)
+        return bool(self._changes) and {statements(one) for one in self._changes} <= set(self.baseline.imported)
 
     def _noted(self, pair: PairOutcome, compiling: tuple[float, float]) -> PairOutcome:
         """With the versions, and the seconds of compiling since both had taken so many."""

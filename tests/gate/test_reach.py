@@ -14,6 +14,7 @@ from tests.gate.test_plan import options
 from tests.support.builds import WRONG_SUM, edited, installed, pools
 from tests.support.cases import addition
 from tests.support.pairs import CASE, Side, observed, outcome
+from tridiff.fuzz.backends.watched import Watch
 from tridiff.fuzz.builds.alike import Alike, alike, watch_of
 from tridiff.fuzz.builds.changed import Change
 from tridiff.fuzz.campaign import shard
@@ -39,13 +40,14 @@ OTHER = Change(file="runtime/jit.py", name="never", users={"runtime/jit.py": ("n
 FEW = Alike(behind_source=True, changed=1, functions=(RARE,), python=True)
 
 
-def sides(*, reached: tuple[int, ...], alike: Alike = Alike()) -> tuple[Side, Side, PairPool]:  # noqa: B008 (frozen)
+def sides(*, reached: tuple[int, ...], watched: str = "") -> tuple[Side, Side, PairPool]:
     def answer(number: int) -> tuple[object, Observed]:
         return outcome(Verdict.AGREE), observed()
 
     before, after = Side(answer), Side(answer)  # type: ignore[arg-type]
     before.reached = reached
-    pool = PairPool(before, after, alike=alike)  # type: ignore[arg-type]
+    before.options = dataclasses.replace(before.options, watched=watched)
+    pool = PairPool(before, after)  # type: ignore[arg-type]
     pool.scouting = True
     return before, after, pool
 
@@ -65,8 +67,9 @@ def test_a_scout_asks_the_candidate_only_about_what_reaches_a_change() -> None:
 
 
 def test_where_all_that_differs_ran_at_import_every_case_may_show_it() -> None:
-    two = msgspec.structs.replace(FEW, functions=(RARE, OTHER))
-    before, after, pool = sides(reached=(), alike=two)
+    watch = Watch(package="triton", functions={
+        one.file: {one.name: (number,)} for number, one in enumerate((RARE, OTHER))})
+    before, after, pool = sides(reached=(), watched=msgspec.json.encode(watch).decode())
     before.imported = (-2, 1)
     with pytest.raises(Unreached):
         pool.execute(CASE, "own")
