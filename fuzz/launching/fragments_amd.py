@@ -7,6 +7,8 @@ F3, F4, FD, W1, W2, W3, WP, WS: layouts of products; a3 and b3, and so on: their
 x_ptr, f_ptr, h_ptr: pointers.
 """
 
+from tridiff.fuzz.launching.fragments_gluon import KINDS
+
 NAMES = ("x", "f", "h", "m", "g", "u", "y", "p", "w", "s", "t", "v", "d", "n", "at", "L1", "L2", "F3", "W3", "P")
 
 CHIPS_OF = {"cdna3": ("gfx942", "gfx950"), "cdna4": ("gfx950",), "cdna5": ("gfx1250",), "rdna": ("gfx1100", "gfx1200")}
@@ -44,17 +46,7 @@ WS = tl.constexpr(amd.AMDWMMALayout(3, True, [[1, 0], [0, 1]], [], [16, 16, 128]
 def again(a, b):
     return a, b
 
-@gluon.constexpr_function
-def kinds(*values):
-    found = []
-    for one in values:
-        try:
-            found.append(one.type.mangle())
-        except Exception as error:
-            found.append(type(error).__name__)
-    return found
-
-@gluon.jit
+''' + KINDS + '''@gluon.jit
 def kernel(x_ptr, f_ptr, h_ptr, n):
     at = tl.arange(0, 1024, layout=L1)
     x = tl.load(x_ptr + at)

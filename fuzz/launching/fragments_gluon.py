@@ -8,6 +8,19 @@ tensor memory; MA: fp16 for it; n: an i32; x_ptr, f_ptr, h_ptr: pointers.
 
 NAMES = ("x", "f", "h", "m", "g", "s", "t", "q", "b", "d", "n", "L1", "L2", "S1", "S2", "Q")
 
+KINDS = '''@gluon.constexpr_function
+def kinds(*values):
+    found = []
+    for one in values:
+        try:
+            found.append(one.type.mangle())
+        except Exception as error:
+            found.append(type(error).__name__)
+    return found
+
+'''
+"""What gives the names of values' types, which have their layouts in them; for AMD's chips as well."""
+
 HEAD = '''import triton
 from triton.experimental import gluon
 from triton.experimental.gluon import language as tl
@@ -39,17 +52,7 @@ def second(a, b):
 def line(outputs, inputs):
     return "add.s32 $0, $1, $2;"
 
-@gluon.constexpr_function
-def kinds(*values):
-    found = []
-    for one in values:
-        try:
-            found.append(one.type.mangle())
-        except Exception as error:
-            found.append(type(error).__name__)
-    return found
-
-@gluon.jit
+''' + KINDS + '''@gluon.jit
 def kernel(x_ptr, f_ptr, h_ptr, n):
     at = tl.arange(0, 128, layout=L1)
     x = tl.load(x_ptr + at)
