@@ -202,11 +202,7 @@ class Executor:
                 self.observed = msgspec.structs.replace(observed(attempt, observe), seconds=attempt.times)
             return self._told(outcome, begun), False
         except BaseException as error:
-            if isinstance(error, TridiffError):
-                raise
-            self.on_error(error)
-            failure = failures.classify(error, backend, said=said.first(), asserted=said.asserted())
-            generated.forget()
+            failure = self._failure(error, backend, said)
             if observe is not None and attempt.reports:
                 self.observed = Observed(code=code(attempt.reports))
             return self._told(attempt.failed(failure), begun), failure.spent
@@ -215,6 +211,15 @@ class Executor:
                 attempt.runner.compile_only = False
             if self._artefacts is not None:
                 self._artefacts.sweep()
+
+    def _failure(self, error: BaseException, backend: str, said: Diagnostics) -> failures.Failure:
+        """How a launch ended. Raises the error where it is no launch's."""
+        if isinstance(error, TridiffError):
+            raise error
+        self.on_error(error)
+        found = failures.classify(error, backend, said=said.first(), asserted=said.asserted())
+        generated.forget()
+        return found
 
 
 class Attempt:

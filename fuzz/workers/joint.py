@@ -14,10 +14,8 @@ from tridiff.fuzz.records import Case, JointOutcome, Launched, LaunchOptions, Ou
 from tridiff.fuzz.registry import find
 from tridiff.fuzz.target import Joint, Target
 from tridiff.fuzz.target.subjects import parse_subject
-from tridiff.fuzz.workers import failures
 from tridiff.fuzz.workers.diagnostics import Diagnostics
 from tridiff.fuzz.workers.execute import Attempt, Executor
-from tridiff.kernels import generated
 
 Buffers = dict[str, Buffer]
 
@@ -59,11 +57,7 @@ class JointExecutor(Executor):
                                  verdict=Verdict.NOT_CHECKED if wrong else Verdict.AGREE)
             spent = False
         except BaseException as error:
-            if isinstance(error, TridiffError):
-                raise
-            self.on_error(error)
-            failure = failures.classify(error, backend, said=said.first(), asserted=said.asserted())
-            generated.forget()
+            failure = self._failure(error, backend, said)
             # The memory of a worker is tridiff's own limit.
             lacking = failure.kind == "out_of_memory"
             found = JointOutcome(verdict=Verdict.NOT_CHECKED if lacking else failure.verdict, reason=" ".join(
