@@ -1,8 +1,6 @@
 """The search of one shard: draw cases, and follow up what turns up new until it is small, confirmed and written."""
 
-import collections
 import contextlib
-import itertools
 import signal
 import time
 import warnings
@@ -20,7 +18,7 @@ from tridiff.fuzz.campaign.glimpses import Glimpses
 from tridiff.fuzz.campaign.joined import Joined
 from tridiff.fuzz.campaign.known import KnownFindings
 from tridiff.fuzz.campaign.lacking import left
-from tridiff.fuzz.campaign.neighbours import neighbours, other_choices
+from tridiff.fuzz.campaign.neighbours import Beside
 from tridiff.fuzz.campaign.record import ShardSpec
 from tridiff.fuzz.campaign.recorder import Recorder
 from tridiff.fuzz.campaign.rounds import Broken, Failing, Hunted, RoundOver, fail
@@ -46,9 +44,6 @@ ROUND = 300
 RARE = 2.0
 """Drawn cases that reach no changed function, for each that does, above which those that do are looked at more closely.
 """
-
-BESIDE = 4
-"""Cases that are then run beside each."""
 
 AIMED_EACH = 20
 """Cases after which a round that aims looks whether it is to be aimed afresh."""
@@ -94,10 +89,7 @@ class Hunt:
         """Draws of this round that came to no case."""
         self._aimed = self._looks = 0
         """Cases that the cells lacked at which this round aims, and how often it was due to look if they still do."""
-        self._beside: collections.deque[Case] = collections.deque()
-        """Cases beside those that reached a changed function, to judge next."""
-        self._met: set[str] = set()
-        """Digests of cases that are or were among them."""
+        self._beside = Beside()
         self._joined = Joined(spec, state, target=target, recorder=recorder, until=budget.until)
         self._glimpses = Glimpses(by_form=spec.builds is not None)
         self._time_up = False
@@ -123,7 +115,7 @@ class Hunt:
                 continue
             if self._beside:
                 with contextlib.suppress(TimeUp):
-                    self._judge(self._beside.popleft())
+                    self._judge(self._beside.take())
                 self._recorder.round += 1
                 continue
             before = self._drawn()
@@ -181,13 +173,8 @@ class Hunt:
     def _look_beside(self, case: Case) -> None:
         """Where few drawn cases reach what has changed, those that do are followed by cases beside them."""
         rare = len(self._recorder.unreached) > RARE * self._recorder.executed
-        if not (self._spec.scout and rare and not self._spec.first and self._recorder.reaches()):
-            return
-        beside = (one for one in itertools.chain.from_iterable(itertools.zip_longest(
-            other_choices(case), neighbours(case))) if one is not None and one.digest not in self._met)
-        for one in itertools.islice(beside, BESIDE):
-            self._met.add(one.digest)
-            self._beside.append(one)
+        if self._spec.scout and rare and not self._spec.first and self._recorder.reaches():
+            self._beside.follow(case)
 
     def _is_new(self, case: Case, outcome: Outcome) -> bool:
         """Whether the case shows a finding that this shard is to follow up."""

@@ -1,5 +1,6 @@
 """Cases beside a case: one step of the shrinker, another number of warps, another choice of what its target may say."""
 
+import collections
 import itertools
 from collections.abc import Iterator
 
@@ -8,6 +9,33 @@ from msgspec.structs import replace
 from tridiff.fuzz.content.counter import finalise
 from tridiff.fuzz.records import Case
 from tridiff.fuzz.registry import find
+
+BESIDE = 4
+"""Cases that are run beside each that is followed."""
+
+
+class Beside:
+    """Cases beside those that reached a changed function, to judge next; each of them once."""
+
+    def __init__(self) -> None:
+        self._waiting: collections.deque[Case] = collections.deque()
+        self._met: set[str] = set()
+        """Digests of cases that wait or have waited."""
+
+    def __bool__(self) -> bool:
+        return bool(self._waiting)
+
+    def take(self) -> Case:
+        """The next case. Raises IndexError where none waits."""
+        return self._waiting.popleft()
+
+    def follow(self, case: Case) -> None:
+        """Have a few cases beside this one wait that have not before."""
+        beside = (one for one in itertools.chain.from_iterable(itertools.zip_longest(
+            other_choices(case), neighbours(case))) if one is not None and one.digest not in self._met)
+        for one in itertools.islice(beside, BESIDE):
+            self._met.add(one.digest)
+            self._waiting.append(one)
 
 
 def neighbours(case: Case) -> Iterator[Case]:
