@@ -9,6 +9,7 @@ import ast
 import collections
 import re
 from collections.abc import Iterable, Iterator
+from functools import lru_cache
 from pathlib import Path
 
 import msgspec
@@ -149,10 +150,16 @@ def _callers(package: Path, file: str, name: str) -> list[str]:
     for other in sorted(package.rglob("*.py")):
         text = other.read_bytes()
         if f"{last}(".encode() in text and other != package / file:
-            for whole, node in functions(ast.parse(text)):
-                if last in _called(node):
+            for whole, called in _calls(text).items():
+                if last in called:
                     found[whole.rpartition(".")[2]] = None
     return [one for one in found if not one.startswith("__")] if len(found) <= MOST_CALLERS else []
+
+
+@lru_cache(maxsize=256)  # a file calls many of the functions that differ
+def _calls(text: bytes) -> dict[str, set[str]]:
+    """What each function of a file calls, by its whole name."""
+    return {whole: _called(node) for whole, node in functions(ast.parse(text))}
 
 
 def _called(node: ast.AST) -> set[str]:
