@@ -5,7 +5,10 @@ import time
 from collections.abc import Callable
 from pathlib import Path
 
+import pytest
+
 from tests.support.outcomes import outcome_of
+from tridiff.fuzz.campaign import shard
 from tridiff.fuzz.errors import TridiffError
 from tridiff.fuzz.records import (
     Case,
@@ -24,6 +27,16 @@ from tridiff.fuzz.workers.pool import PoolOptions
 
 Failing = Callable[[Case], str]
 """The kind of failure of a case; empty for agreement. May raise TridiffError to refuse it."""
+
+
+def in_place_of_workers(monkeypatch: pytest.MonkeyPatch) -> "type[FakePool]":
+    """Have the shards of this process run on a pool of a class of its own, which a test may change."""
+    class Pool(FakePool):
+        pass
+
+    monkeypatch.setattr(shard, "Pool", Pool)
+    monkeypatch.setattr(shard, "_pools", {})
+    return Pool
 
 
 class FakePool:

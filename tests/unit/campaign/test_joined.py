@@ -11,7 +11,7 @@ from typer.testing import CliRunner
 
 from tests.support.campaigns import shard_spec
 from tests.support.cases import addition
-from tests.support.fake_pool import FakePool
+from tests.support.fake_pool import FakePool, in_place_of_workers
 from tridiff.fuzz.campaign import joined, shard
 from tridiff.fuzz.campaign.record import ShardResult
 from tridiff.fuzz.campaign.store import ShardStore
@@ -24,12 +24,7 @@ from tridiff.fuzz.workers.pool import NoWorker
 
 @pytest.fixture(autouse=True)
 def fake(monkeypatch: pytest.MonkeyPatch) -> type[FakePool]:
-    class Pool(FakePool):
-        pass
-
-    monkeypatch.setattr(shard, "Pool", Pool)
-    monkeypatch.setattr(shard, "_pools", {})
-    return Pool
+    return in_place_of_workers(monkeypatch)
 
 
 def run(state: Path, **changes: object) -> ShardResult:

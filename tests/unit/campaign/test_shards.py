@@ -16,7 +16,7 @@ from hypothesis.errors import HypothesisWarning
 from tests.support.campaigns import campaign_options, shard_spec
 from tests.support.cases import addition
 from tests.support.fake_forks import FakeForks, done
-from tests.support.fake_pool import FakePool, refuse
+from tests.support.fake_pool import FakePool, in_place_of_workers, refuse
 from tests.support.outcomes import outcome_of
 from tests.support.refusals import refusal
 from tridiff.fuzz.backends import ARCHITECTURES
@@ -38,12 +38,7 @@ each = pytest.mark.parametrize
 
 @pytest.fixture(autouse=True)
 def fake(monkeypatch: pytest.MonkeyPatch) -> type[FakePool]:
-    class Pool(FakePool):
-        pass
-
-    monkeypatch.setattr(shard, "Pool", Pool)
-    monkeypatch.setattr(shard, "_pools", {})
-    return Pool
+    return in_place_of_workers(monkeypatch)
 
 
 def run(state: Path, **changes: object) -> ShardResult:

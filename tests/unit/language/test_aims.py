@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 
 from tests.support.campaigns import campaign_options, shard_spec
 from tests.support.draws import draws
-from tests.support.fake_pool import FakePool
+from tests.support.fake_pool import FakePool, in_place_of_workers
 from tests.support.outcomes import outcome_of
 from tridiff.fuzz.builds.alike import Alike
 from tridiff.fuzz.builds.changed import Change
@@ -37,12 +37,7 @@ TRITON = "3.9.0"
 
 @pytest.fixture(autouse=True)
 def fake(monkeypatch: pytest.MonkeyPatch) -> type[FakePool]:
-    class Pool(FakePool):
-        pass
-
-    monkeypatch.setattr(shard, "Pool", Pool)
-    monkeypatch.setattr(shard, "_pools", {})
-    return Pool
+    return in_place_of_workers(monkeypatch)
 
 
 def draw_cases(target: str, limits: Limits, number: int, *, seed: int) -> list[Case]:
