@@ -18,6 +18,7 @@ from tridiff.fuzz.campaign.glimpses import Glimpses
 from tridiff.fuzz.campaign.joined import Joined
 from tridiff.fuzz.campaign.known import KnownFindings
 from tridiff.fuzz.campaign.lacking import left
+from tridiff.fuzz.campaign.nearest import nearest_of
 from tridiff.fuzz.campaign.neighbours import Beside
 from tridiff.fuzz.campaign.record import ShardSpec
 from tridiff.fuzz.campaign.recorder import Recorder
@@ -35,7 +36,7 @@ from tridiff.fuzz.shrink.order import simplicity
 from tridiff.fuzz.strategies.choice import noted
 from tridiff.fuzz.strategies.independent import BACKEND
 from tridiff.fuzz.target import Limits, Target
-from tridiff.fuzz.target.subjects import fault_of, without_fault
+from tridiff.fuzz.target.subjects import fault_of
 from tridiff.fuzz.workers.pool import NoWorker, TimeUp
 
 ROUND = 300
@@ -85,6 +86,8 @@ class Hunt:
         """Drawn cases that the planted fault leaves as they are."""
         self._wanted = tuple(one for one in all_issues() if one.name == spec.issue)
         """Of these the pattern is to be in whatever is drawn; in anything where there are none."""
+        self._nearest = nearest_of(self._wanted, spec)
+        """Which of them run; None where any case is wanted."""
         self._given_up = 0
         """Draws of this round that came to no case."""
         self._aimed = self._looks = 0
@@ -349,9 +352,11 @@ class Hunt:
         if self._fault and not self._target.faults.affects(case, self._fault):
             self._untouched += 1
             return False
-        if self._wanted and not any(
-                one.concerns(case, without_fault(self._spec.subject)) for one in self._wanted):
-            return False
+        if self._nearest is not None:
+            if not self._nearest.due(case):
+                return False
+            self._beside.add(self._nearest.choose())
+            raise RoundOver
         if self._joined.takes(case):
             if self._joined.add(case) or self._aimed_enough():
                 raise RoundOver

@@ -15,7 +15,7 @@ BESIDE = 4
 
 
 class Beside:
-    """Cases beside those that reached a changed function, to judge next; each of them once."""
+    """Cases to judge next: beside those that reached a changed function, each of them once, and chosen ones."""
 
     def __init__(self) -> None:
         self._waiting: collections.deque[Case] = collections.deque()
@@ -28,6 +28,10 @@ class Beside:
     def take(self) -> Case:
         """The next case. Raises IndexError where none waits."""
         return self._waiting.popleft()
+
+    def add(self, case: Case) -> None:
+        """Have a case wait."""
+        self._waiting.append(case)
 
     def follow(self, case: Case) -> None:
         """Have a few cases beside this one wait that have not before."""

@@ -19,17 +19,17 @@ from tridiff.fuzz.known.issues import all_issues
 from tridiff.fuzz.records import CorpusEntry
 from tridiff.fuzz.registry import find
 
-OF_ISSUES = 0.3
+OF_ISSUES = 0.35
 """Part of a gate's time that known issues may have together."""
 
-LONGEST, SHORTEST = 20.0, 2.0
+LONGEST, SHORTEST = 30.0, 2.0
 """Most seconds for an issue in one of its targets. A gate that has less for each than the second draws none: its floor
 comes first."""
 
 
 def of_issues(options: CampaignOptions, like: Mapping[Combination, ShardSpec]) -> Iterator[ShardSpec]:
     """A shard for each known issue in each target of its entries, on the backends on which it shows; of an issue of no
-    backend in particular, on the gate's first. It draws of what those entries are made of, lest the pattern be seldom
+    backend in particular, on the first of them. It draws of what those entries are made of, lest the pattern be seldom
     among the cases. like: by combination a shard whose settings these share."""
     found = {(issue.name, name): issue
              for issue in all_issues() if _drawn_anew(issue) and (not options.issues or issue.name in options.issues)
@@ -69,8 +69,11 @@ def _parts() -> dict[str, tuple[str, ...]]:
 
 
 def _where(issue: KnownIssue, backends: tuple[str, ...]) -> Iterator[Combination]:
+    # The interpreter has no layouts.
+    showing = [name for name in backends if issue.shows_on(name) and (
+        issue.backends or (name, issue.stage) != ("interpreter", "ttgir"))]
     for target in dict.fromkeys(entry.partition("/")[0] for entry in issue.entries):
         for glob, subject in issue.where:
             if fnmatchcase(target, glob):
                 yield from ((target, subject, name.partition(":")[0])
-                            for name in (backends if issue.backends else backends[:1]) if issue.shows_on(name))
+                            for name in (showing if issue.backends else showing[:1]))

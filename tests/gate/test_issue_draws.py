@@ -15,6 +15,7 @@ from tests.support.campaigns import shard_spec
 from tests.support.cases import addition
 from tests.support.pairs import CASE, outcome
 from tests.unit.report.records import gate
+from tridiff.fuzz.backends import kind
 from tridiff.fuzz.campaign import shard
 from tridiff.fuzz.campaign.deal import Deal
 from tridiff.fuzz.campaign.hunt import PATTERNED, UNSEEN
@@ -50,6 +51,12 @@ def test_a_gate_draws_for_each_defect_of_triton_where_its_entries_are_behind_the
     assert any(one.stage == "inductor" and "helpers.frexp" in entry for one in all_issues() for entry in one.entries)
     deal = Deal(Plan(id="one", options=asked, shards=shards), tmp_path, shards)
     assert not any(spec.issue for spec in shards[:deal.pressing()])
+
+
+def test_an_issue_of_the_compiler_is_drawn_without_a_gpu_where_it_shows() -> None:
+    asked = options(targets=("async.copy_ring",), subjects=(), seconds=600.0, backends=("interpreter", "compile"),
+                    issues=("sanitizer-without-a-buffer",), by_yield=False)
+    assert {kind(spec.backend) for spec in gate_shards(asked, ()) if spec.issue} == {"compile"}
 
 
 def test_a_gate_for_known_issues_has_their_entries_and_their_patterns_and_all_of_the_time() -> None:
