@@ -14,7 +14,7 @@ LONGEST = 20_000
 """Characters of one failure's text."""
 
 SHORTEST = 200
-"""Characters that are left of it, however large the file is."""
+"""Characters that are left of it, or half of them, however large the file is."""
 
 MOST_BYTES = 16 << 20
 """Of a file that nobody wants to be smaller."""
@@ -23,7 +23,8 @@ MOST_BYTES = 16 << 20
 def junit(report: Report, *, largest: int = MOST_BYTES) -> str:
     """The whole file. A target with new findings (of a gate: with differences that block or need a guard) is a failure,
     one of which nothing was checked is skipped, lost work is an error. Findings that no target of the report has stand
-    for themselves, in the suite "findings". largest: bytes beyond which the texts of failures are cut."""
+    for themselves, in the suite "findings". largest: bytes beyond which the texts of failures are
+    cut, and what is said of tests that passed."""
     suites: dict[str, list[ElementTree.Element]] = {}
     told: set[str] = set()
     by_place: dict[tuple[str, str, str], list[Finding]] = {}
@@ -49,15 +50,31 @@ def junit(report: Report, *, largest: int = MOST_BYTES) -> str:
         for label, text in (("verdict", report.verdict), ("headline", report.headline), *report.facts):
             ElementTree.SubElement(properties, "property", name=visible(label), value=visible(text))
         suite.insert(0, properties)
-    ElementTree.indent(root)
     longest = LONGEST
-    while True:
-        text = '<?xml version="1.0" encoding="UTF-8"?>\n' + ElementTree.tostring(root, encoding="unicode") + "\n"
-        if len(text.encode()) <= largest or longest < SHORTEST:
-            return text
+    while len((text := _written(root)).encode()) > largest and longest > SHORTEST:
         longest //= 2
         for failure in (one for kind in ("failure", "error") for one in root.iter(kind)):
             failure.text = (failure.text or "")[:longest]
+    if len(text.encode()) > largest:
+        _leave_results(root)
+        text = _written(root)
+    return text
+
+
+def _written(root: ElementTree.Element) -> str:
+    ElementTree.indent(root)
+    return '<?xml version="1.0" encoding="UTF-8"?>\n' + ElementTree.tostring(root, encoding="unicode") + "\n"
+
+
+def _leave_results(root: ElementTree.Element) -> None:
+    """Leave out what tests that passed printed, and what stands in the first suite already."""
+    for test in root.iter("testcase"):
+        if [part.tag for part in test] == ["system-out"]:
+            test.remove(test[0])
+            test.text = None
+    for suite in root[1:]:
+        for part in suite.findall("properties"):
+            suite.remove(part)
 
 
 def _totals(name: str, made: Iterable[ElementTree.Element]) -> dict[str, str]:

@@ -102,6 +102,11 @@ def test_a_small_page_and_a_small_file_name_what_blocks(tmp_path: Path) -> None:
     assert len(file.encode()) <= 60_000 < len(junit(large).encode())
     assert all(f"{number} {'of a long title ' * 7}" in page for number in range(20))
     assert all(one.id in file for one in many), "every failure is there, with less of its text"
+    smallest, some = junit(report, largest=1), junit(report)
+    assert len(smallest) < len(some)
+    assert "<system-out>" in some and smallest.count("<properties>") == 1 < some.count("<properties>")
+    assert [smallest.count(f"<{one} ") for one in ("testcase", "failure", "skipped")] == [
+        some.count(f"<{one} ") for one in ("testcase", "failure", "skipped")]
 
 
 def test_a_page_of_nothing_is_a_page(tmp_path: Path) -> None:
