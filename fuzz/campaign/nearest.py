@@ -6,6 +6,7 @@ costs hundreds of times what it costs to draw one.
 
 from __future__ import annotations
 
+import itertools
 from collections import Counter
 from collections.abc import Callable
 from functools import cache
@@ -32,6 +33,9 @@ KEPT = 24
 FEW = 4
 """Where fewer wait behind the one chosen, or it shares with the entries what none before did, the cases beside it do as
 well."""
+
+NEAR = 16
+"""Of so many of these: to make them costs as much as to draw."""
 
 AGAIN = 0.1
 """What a case loses of its likeness for each chosen one that shared the same with the entries."""
@@ -95,9 +99,8 @@ class Nearest:
         self._waiting = {one: (words, other) for _, one, _, words, other in ranked[:KEPT] if one != digest}
         self._draws = self._fresh = 0
         if len(self._waiting) < FEW or unlike:
-            for one in neighbours(case):
-                if self._has(one):
-                    self._add(one)
+            for one in itertools.islice(filter(self._has, neighbours(case)), NEAR):
+                self._add(one)
         return case
 
     def _add(self, case: Case) -> bool:
