@@ -12,12 +12,12 @@ from hypothesis import HealthCheck, Phase, Verbosity
 from hypothesis.errors import Flaky, FlakyFailure, HypothesisException, HypothesisWarning, Unsatisfiable
 
 from tridiff.fuzz.backends import kind
+from tridiff.fuzz.campaign.aiming import Aiming
 from tridiff.fuzz.campaign.budget import Budget
 from tridiff.fuzz.campaign.findings import Sighting, Unfinished, built, id_of, keep, settle, withdraw, write
 from tridiff.fuzz.campaign.glimpses import Glimpses
-from tridiff.fuzz.campaign.joined import Joined
+from tridiff.fuzz.campaign.joined import Joined, contents
 from tridiff.fuzz.campaign.known import KnownFindings
-from tridiff.fuzz.campaign.lacking import left
 from tridiff.fuzz.campaign.nearest import nearest_of
 from tridiff.fuzz.campaign.neighbours import Beside
 from tridiff.fuzz.campaign.record import ShardSpec
@@ -45,9 +45,6 @@ ROUND = 300
 RARE = 2.0
 """Drawn cases that reach no changed function, for each that does, above which those that do are looked at more closely.
 """
-
-AIMED_EACH = 20
-"""Cases after which a round that aims looks whether it is to be aimed afresh."""
 
 PATTERNED = 24
 """Cases with the pattern of a known issue after which a shard that is about it ends, if any of them failed."""
@@ -90,8 +87,7 @@ class Hunt:
         """Which of them run; None where any case is wanted."""
         self._given_up = 0
         """Draws of this round that came to no case."""
-        self._aimed = self._looks = 0
-        """Cases that the cells lacked at which this round aims, and how often it was due to look if they still do."""
+        self._aiming = Aiming(spec, recorder)
         self._beside = Beside()
         self._joined = Joined(spec, state, target=target, recorder=recorder, until=budget.until)
         self._glimpses = Glimpses(by_form=spec.builds is not None)
@@ -114,6 +110,17 @@ class Hunt:
                 self._judge(case)
             self._recorder.round += 1
         while not self._time_up and not self._exhausted():
+            self._search()
+            self._joined.finish(self._judge, go_on=self._may_finish)
+
+    def _may_finish(self) -> bool:
+        """Whether cases that wait are judged; whoever resumes what somebody ended goes on with the rest."""
+        most = self._spec.most_findings
+        return not (self._budget.stopped or self._time_up) and (most is None or len(self.findings) < most)
+
+    def _search(self) -> None:
+        """Draw until enough cases have an outcome or wait for one."""
+        while not self._time_up and not self._exhausted():
             if self._joined.judge_alone(self._judge):
                 continue
             if self._beside:
@@ -127,9 +134,6 @@ class Hunt:
             self._follow_glimpses()
             if self._drawn() == before and not (self._wanted or self._time_up or self._exhausted()):
                 raise TridiffError(f"{self._spec.target} draws no cases", fix="check its strategy")
-        most = self._spec.most_findings
-        self._joined.finish(self._judge, go_on=lambda: not (self._budget.stopped or self._time_up) and (
-            most is None or len(self.findings) < most))  # whoever resumes what somebody ended goes on with the rest
 
     def _drawn(self) -> int:
         return self._recorder.executed + self._untouched + len(self._recorder.unreached) + len(self._joined)
@@ -281,17 +285,16 @@ class Hunt:
 
     def _hypothesis(self) -> Callable[[], None]:
         self._avoided = self._failing
-        aims = self._lacking()
-        self._aimed, self._looks = sum(aims.values()), self._recorder.executed // AIMED_EACH
+        aims = self._aiming.begin()
         limits = Limits(elements=self._spec.elements, rows=self._spec.rows,
                         variants=kind(self._spec.backend) != "interpreter", avoid=self._avoided,
                         only=frozenset(self._spec.only), aims=tuple(sorted(aims.items())),
                         mode=self._joined.mode(),
                         releases=tuple(one.triton for one in self._recorder.pool.environments()))
 
-        def attempt(case: Case) -> None:
+        def attempt(cases: tuple[Case, ...]) -> None:
             try:
-                failing = self._attempt(case)
+                failing = self._attempt(*cases)
             except TimeUp:
                 # Nothing is known of the case, and nothing is wrong with what drew it.
                 self._time_up = self._hunted is None
@@ -304,7 +307,8 @@ class Hunt:
         def gave_up() -> None:
             self._given_up += self._hunted is None
 
-        drawn = avoiding.cases(self._target, limits, subject=self._spec.subject)
+        drawn = avoiding.series(self._target, limits, subject=self._spec.subject,
+                                number=contents(self._spec, self._target))
         run = hypothesis.given(noted(drawn, gave_up))(attempt)
         run = hypothesis.settings(
             max_examples=ROUND, database=None, deadline=None, derandomize=False, print_blob=False, backend=BACKEND,
@@ -314,21 +318,12 @@ class Hunt:
         seeded: Callable[[], None] = hypothesis.seed(seed)(run)
         return seeded
 
-    def _lacking(self) -> dict[str, int]:
-        """Cells at which to aim, with how many cases each lacks."""
-        return left(dict(self._spec.lacking), self._recorder.store.cells()) if self._spec.lacking else {}
-
-    def _aimed_enough(self) -> bool:
-        """Whether the cells at which this round aims lack a quarter less than they did; asked now and then."""
-        looks = self._recorder.executed // AIMED_EACH
-        due, self._looks = looks != self._looks, looks
-        return bool(self._aimed) and due and 4 * sum(self._lacking().values()) <= 3 * self._aimed
-
-    def _attempt(self, case: Case) -> bool:
-        """Whether the case shows the finding being shrunk; before there is one, whether it is the first to show one."""
+    def _attempt(self, case: Case, *more: Case) -> bool:
+        """Whether the case shows the finding being shrunk; before there is one, whether it is the first to show one.
+        more: the case with other values."""
         hunted = self._hunted
         if hunted is None:
-            return self._try(case)
+            return self._try(case, more)
         digest = case.digest
         if digest not in hunted.failing:
             late = time.monotonic() > hunted.since + self._spec.shrink_seconds
@@ -346,9 +341,11 @@ class Hunt:
                     hunted.rank, hunted.case, hunted.outcome = rank, case, outcome
         return hunted.failing[digest]
 
-    def _try(self, case: Case) -> bool:
+    def _try(self, case: Case, more: tuple[Case, ...]) -> bool:
         if self._exhausted():
             raise RoundOver
+        if self._spec.max_cases is not None:
+            more = more[:self._spec.max_cases - self._drawn() - 1]
         if self._fault and not self._target.faults.affects(case, self._fault):
             self._untouched += 1
             return False
@@ -358,14 +355,15 @@ class Hunt:
             self._beside.add(self._nearest.choose())
             raise RoundOver
         if self._joined.takes(case):
-            if self._joined.add(case) or self._aimed_enough():
+            if self._joined.add((case, *more)) or self._aiming.due():
                 raise RoundOver
             return False
         outcome = self._execute(case, "fuzz")
         if outcome is None or not self._is_new(case, outcome):
             if outcome is not None:
                 self._look_beside(case)
-            if self._failing != self._avoided or self._beside or self._aimed_enough():
+                self._go_on(outcome, more)
+            if self._failing != self._avoided or self._beside or self._aiming.due():
                 raise RoundOver  # the next round keeps clear of what failed just now, and is aimed afresh
             return False
         assert outcome.signature is not None
@@ -377,6 +375,13 @@ class Hunt:
         if self._spec.shrink and self._budget.may_begin("shrink"):
             return True
         raise RoundOver
+
+    def _go_on(self, outcome: Outcome, more: tuple[Case, ...]) -> None:
+        """Judge a case's call with other values, if it passed with its own."""
+        for case in more if outcome.verdict is Verdict.AGREE else ():
+            if self._exhausted():
+                raise RoundOver
+            self._judge(case)
 
     # -- findings -------------------------------------------------------------------------------
 

@@ -3,6 +3,10 @@
 To compile a kernel costs more than to make a call in it, so that cases of one call each are run several to a kernel
 (`fuzz.workers.joint`). Nothing else changes: a case is drawn, judged and counted by itself, and one that fails runs
 alone before anything is said of it.
+
+On a GPU a call is drawn with other values as well, which are cases of their own: its kernel, alone or with others, is
+compiled once and launched for each, and to compile it costs several times what it takes to make and to judge values.
+They come when the first has passed: what fails with any values would fail again with these.
 """
 
 import collections
@@ -22,11 +26,14 @@ from tridiff.fuzz.campaign.recorder import Recorder
 from tridiff.fuzz.content.counter import finalise
 from tridiff.fuzz.content.small import JOINED_ELEMENTS, STAGED_TOGETHER, fits
 from tridiff.fuzz.known.issues import issues_of
-from tridiff.fuzz.records import Case, JointOutcome, LaunchOptions, Outcome, Together, canonical_json
+from tridiff.fuzz.records import Case, JointOutcome, LaunchOptions, Outcome, Together, Verdict, canonical_json
 from tridiff.fuzz.records.joint import OF_ALL
 from tridiff.fuzz.strategies.options import Mode, random_mode
 from tridiff.fuzz.target import Target
 from tridiff.fuzz.workers.pool import TimeUp
+
+Calls = tuple[Case, ...]
+"""A case, and others that differ from it in the values of its inputs alone."""
 
 Judge = Callable[[Case], Outcome | None]
 """Runs a case alone, and follows up what it shows; its outcome, None for none that counts."""
@@ -35,7 +42,10 @@ JOINED = {"cuda": 8, "compile": 8}
 """Cases of a joint launch, by kind of backend, of subject `own` and targets that say how (`Run.joint`). The interpreter
 compiles nothing: it would gain nothing."""
 
-ALIKE = 96
+CONTENTS = {"cuda": 3}
+"""Cases of a call, by kind of backend, each with other values; 1 where no values are made."""
+
+ALIKE = 96 * 3
 """Cases of a shard of which most are drawn with the same options, so that they fit together."""
 
 ALONE = 16
@@ -46,11 +56,20 @@ FOLDER = "joined"
 """In the state folder and in a campaign's record: joint launches that failed where the cases pass alone."""
 
 
+def _plain(spec: ShardSpec) -> bool:
+    """Whether a shard only searches: not one of pairs of builds, of planted faults or of what else looks at each run,
+    and not one for an issue."""
+    return spec.subject == "own" and spec.builds is None and not (spec.control or spec.issue)
+
+
 def joining(spec: ShardSpec, target: Target) -> int:
-    """How many cases of a shard make a joint launch; 0 if every case runs alone: of pairs of builds, of planted
-    faults and what else looks at each run, and where an issue is looked for."""
-    plain = spec.subject == "own" and spec.builds is None and not (spec.control or spec.issue)
-    return JOINED.get(kind(spec.backend), 0) if plain and target.run.joint is not None else 0
+    """How many cases of a shard make a joint launch; 0 if every case runs alone."""
+    return JOINED.get(kind(spec.backend), 0) if _plain(spec) and target.run.joint is not None else 0
+
+
+def contents(spec: ShardSpec, target: Target) -> int:
+    """How many cases of a shard have the same call, where it can be drawn so."""
+    return CONTENTS.get(kind(spec.backend), 1) if _plain(spec) and target.draw.again is not None else 1
 
 
 @dataclass(kw_only=True)
@@ -81,13 +100,15 @@ class Joined:
         self._until, self._triton = until, ""
         self._spec, self._state, self._joint, self._recorder = spec, state, target.run.joint, recorder
         self._number = joining(spec, target)
-        self._groups: dict[tuple[LaunchOptions, bool], list[Case]] = {}
-        """By options, and whether they are staged."""
-        self._alone: collections.deque[tuple[Case, _Failed | None]] = collections.deque()
+        self._groups: dict[tuple[LaunchOptions, bool, int], list[Calls]] = {}
+        """By options, whether they are staged, and the number of cases of each call."""
+        self._alone: collections.deque[tuple[Calls, _Failed | None]] = collections.deque()
+        """Each case with those that follow if it passes."""
 
     def __len__(self) -> int:
         """How many cases are drawn and have no outcome."""
-        return sum(map(len, self._groups.values())) + len(self._alone)
+        return sum(len(one) for group in self._groups.values() for one in group) + sum(
+            len(one) for one, _ in self._alone)
 
     def mode(self) -> Mode | None:
         """Options that most cases are to be drawn with now."""
@@ -105,13 +126,15 @@ class Joined:
             self._joint.may_join(case, self._triton, backend)) and not any(
                 one.errors and one.shows_on(backend) for one in issues_of(case, self._spec.subject))
 
-    def add(self, case: Case) -> bool:
-        """Have a case wait, and launch it with others if there are enough; whether some are to run alone now. Raises
-        what `Recorder.execute` does."""
-        self._recorder.store.hold(case, round_number=self._recorder.round)
-        key = case.options, fits(case.elements(), len(case.arrays), most=STAGED_TOGETHER)
+    def add(self, calls: Calls) -> bool:
+        """Have the cases of a call wait, and launch them with others if there are enough; whether some are to run alone
+        now. Raises what `Recorder.execute` does."""
+        case = calls[0]
+        for one in calls:
+            self._recorder.store.hold(one, round_number=self._recorder.round)
+        key = case.options, fits(case.elements(), len(case.arrays), most=STAGED_TOGETHER), len(calls)
         group = self._groups.setdefault(key, [])
-        group.append(case)
+        group.append(calls)
         if len(group) >= self._number:
             self._launch(tuple(self._groups.pop(key)))
         return bool(self._alone)
@@ -119,14 +142,14 @@ class Joined:
     def finish(self, judge: Judge, *, go_on: Callable[[], bool]) -> None:
         """Have all judged that waits, as many together as there are, as long as `go_on` says."""
         while self._groups and go_on():
-            cases = tuple(self._groups.pop(next(iter(self._groups))))
-            if len(cases) > 1:
+            group = tuple(self._groups.pop(next(iter(self._groups))))
+            if len(group) > 1:
                 try:
-                    self._launch(cases)
+                    self._launch(group)
                 except TimeUp:
                     return
             else:
-                self._alone.append((cases[0], None))
+                self._alone.append((group[0], None))
         while go_on() and self.judge_alone(judge):
             pass
 
@@ -134,9 +157,14 @@ class Joined:
         """Run the next case that is to run alone; False if there is none."""
         if not self._alone:
             return False
-        case, failed = self._alone.popleft()
+        (case, *more), failed = self._alone.popleft()
         try:
             outcome = judge(case)
+            if outcome is not None and outcome.verdict is Verdict.AGREE:
+                self._alone.extendleft(((one,), None) for one in reversed(more))
+            else:
+                for one in more:
+                    self._recorder.store.release(one)
             if failed is not None:
                 self._ran_alone(case, outcome, failed)
         except TimeUp:
@@ -144,12 +172,19 @@ class Joined:
         self._recorder.round += 1
         return True
 
-    def _launch(self, cases: tuple[Case, ...]) -> None:
-        found = self._recorder.execute_joined(cases, until=self._until)
-        passed = {id(one) for one in found.passed()}
-        again = [case for case, outcome in itertools.zip_longest(cases, found.outcomes) if id(outcome) not in passed]
-        failed = self._failed(cases, found, len(again)) if again else None
-        self._alone.extend((case, failed) for case in again)
+    def _launch(self, group: tuple[Calls, ...]) -> None:
+        """Launch some calls together, with the values of each of their cases in turn. Where a launch ends without
+        outcomes, they all go on alone."""
+        for turn in range(len(group[0])):
+            cases = tuple(one[turn] for one in group)
+            found = self._recorder.execute_joined(cases, until=self._until)
+            passed = {id(one) for one in found.passed()}
+            again = [(calls[turn:] if not found.outcomes else calls[turn:turn + 1])
+                     for calls, outcome in itertools.zip_longest(group, found.outcomes) if id(outcome) not in passed]
+            failed = self._failed(cases, found, len(again)) if again else None
+            self._alone.extend((calls, failed) for calls in again)
+            if not found.outcomes:
+                return
 
     def _failed(self, cases: tuple[Case, ...], found: JointOutcome, left: int) -> _Failed | None:
         """Tell a joint launch that failed; None for one that only could not be checked."""

@@ -91,6 +91,11 @@ class ShardStore:
         self._write("insert into inflight select coalesce(max(slot), 0) + 1, ?, ?, 'fuzz', ? from inflight",
                     (round_number, time.time(), canonical_json(case).decode()))
 
+    def release(self, case: Case) -> None:
+        """A case that waits needs no outcome."""
+        self._write("delete from inflight where slot = (select max(slot) from inflight where description = ?)",
+                    (canonical_json(case).decode(),))
+
     def withdraw(self, *, cells: Iterable[str] = ()) -> None:
         """The case in flight was given up: it has no outcome and needs none. cells: that it reached all the same."""
         with self._together():

@@ -28,6 +28,27 @@ def cases(target: Target, limits: Limits, *, subject: str) -> st.SearchStrategy[
     return _clear(target, limits, without_fault(subject), avoided)
 
 
+def series(target: Target, limits: Limits, *, subject: str, number: int) -> st.SearchStrategy[tuple[Case, ...]]:
+    """What `cases` draws, followed by the same with other values (`Draw.again`): up to `number` cases in all, none of
+    them twice, and but for the first none that has a pattern which is avoided."""
+    drawn = cases(target, limits, subject=subject)
+    if number == 1 or target.draw.again is None:
+        return drawn.map(lambda case: (case,))
+    avoided = tuple(one for one in all_issues() if one.name in limits.avoid)
+    return _series(drawn, target.draw.again, number, lambda case: not any(
+        one.concerns(case, without_fault(subject)) for one in avoided))
+
+
+@st.composite
+def _series(draw: st.DrawFn, drawn: st.SearchStrategy[Case], again: Callable[[Case], st.SearchStrategy[Case]],
+            number: int, clear: Callable[[Case], bool]) -> tuple[Case, ...]:
+    found = [draw(drawn)]
+    for _ in range(number - 1):
+        other = draw(again(found[0]))
+        found += [other] if other not in found and clear(other) else []
+    return tuple(found)
+
+
 @st.composite
 def _clear(draw: st.DrawFn, target: Target, limits: Limits, subject: str, avoided: tuple[KnownIssue, ...]) -> Case:
     return clear_of(draw(target.draw.cases(limits)), target, subject, avoided,

@@ -71,9 +71,7 @@ def call_cases(draw: st.DrawFn, *, target: str, topic: Topic, limits: Limits) ->
     if FEW < limits.rows <= SLOW_ROWS and draw(st.integers(0, MANY - 1)):
         most = min(most, FEW)
     programs = draw(st.sampled_from([n for n in _ROWS if n == 1 or n <= min(most, limits.rows)]))
-    words = row.contents(call)
-    given = {f"x{number}": draw(_content(call, number, words[number] if number < len(words) else ""))
-             for number, one in enumerate(call.operands) if one.given}
+    given = _given(draw, call)
     shared = limits.mode if limits.mode and draw(st.integers(0, FREE - 1)) else None
     options = shared[0] if shared else draw(compile_modes())
     if row.gluon:
@@ -89,6 +87,21 @@ def call_cases(draw: st.DrawFn, *, target: str, topic: Topic, limits: Limits) ->
                 arrays=cases.arrays_of(call, given, offsets),
                 options=options, variants=tuple(replace(one, enable_fp_fusion=options.enable_fp_fusion)
                                                 for one in variants))
+
+
+@st.composite
+def again(draw: st.DrawFn, case: Case) -> Case:
+    """The same call with other values, as `Draw.again` says."""
+    call = cases.call_of(case)
+    given = _given(draw, call)
+    return replace(case, arrays=cases.arrays_of(call, given, cases.offsets_of(case))) if given else case
+
+
+def _given(draw: st.DrawFn, call: Call) -> dict[str, Content]:
+    """What the arrays of a call hold, by name."""
+    words = rows()[call.row].contents(call)
+    return {f"x{number}": draw(_content(call, number, words[number] if number < len(words) else ""))
+            for number, one in enumerate(call.operands) if one.given}
 
 
 def _content(call: Call, number: int, word: str) -> st.SearchStrategy[Content]:

@@ -82,10 +82,12 @@ def run_joined(launches: Sequence[Launch]) -> None:
     modules = [load(text, name="call") for text in _functions(cases, warps)]
     parts = [joined.Part(module.__name__, call_of(case), case.sizes["rows"])
              for module, case in zip(modules, cases, strict=True)]
-    module: Any = load(joined.source(parts, gluon=row_of(cases[0]).gluon), name="joined", fresh=True)
-    arguments: dict[str, Any] = {}
+    # The same calls with other values are launched next: their kernel is compiled once.
+    module: Any = load(joined.source(parts, gluon=row_of(cases[0]).gluon), name="joined")
+    new, arguments = module.call0 is None, dict[str, Any]()
     for number, one in enumerate(launches):
-        setattr(module, f"call{number}", modules[number].kernel)
+        if new:
+            setattr(module, f"call{number}", modules[number].kernel)
         arguments |= {joined.prefixed(number, name): value for name, value in _arguments(one).items()}
     launches[0].run(module.kernel, (sum(part.programs for part in parts), 1, 1), arguments)
 

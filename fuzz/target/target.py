@@ -85,6 +85,9 @@ class Draw:
     """What may be drawn."""
 
     cases: Callable[[Limits], SearchStrategy[Case]]
+    again: Callable[[Case], SearchStrategy[Case]] | None = None
+    """A case with other values in its inputs and nothing else changed, which the same compiled kernel runs; the case as
+    it is where it has no inputs. None: of targets whose cases are not drawn so."""
     params: Callable[[Case], Vocabulary] = lambda case: {}
     """The parameters of a case, each with its legal values; none where all that a case says stands in its program."""
     delays: Literal["", "warp", "program"] = ""

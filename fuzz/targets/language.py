@@ -6,7 +6,7 @@ from tridiff.fuzz.kinds.kind import ProgramKind, target_of
 from tridiff.fuzz.language import cases
 from tridiff.fuzz.language.aims import aims_of, beside_types
 from tridiff.fuzz.language.boundaries import boundary_cases
-from tridiff.fuzz.language.draw import call_cases
+from tridiff.fuzz.language.draw import again, call_cases
 from tridiff.fuzz.language.index import TOPICS, of_topic, rows
 from tridiff.fuzz.language.joined import may_join
 from tridiff.fuzz.language.row import NOT_INTERPRETED, Topic
@@ -91,6 +91,7 @@ def _target(topic: Topic) -> Target:
         target.draw, breadth=sum(row.topic == topic for row in rows().values()),
         things=lambda: {row.name: row.covers for row in of_topic(topic)}, thing=lambda case: cases.row_of(case).name,
         aims=lambda triton: aims_of(topic, triton), aims_of_gates=lambda triton: beside_types(topic, triton))
+    draw = draw if checked else replace(draw, again=again)
     run = replace(target.run, untraced=() if checked else (PLAIN,), writes_once=topic not in ("memory", "descriptors"),
                   lacking=_no_gluon if topic == "gluon" else target.run.lacking)
     judge = _judge(target.judge)

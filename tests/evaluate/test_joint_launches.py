@@ -2,14 +2,19 @@
 that the compiler makes for sm_90."""
 
 from collections.abc import Sequence
+from typing import Any
 
 import pytest
+from hypothesis import strategies as st
 from msgspec.structs import replace
 
 from tests.support.cases import called, calling
+from tests.support.draws import draws
+from tridiff.fuzz.backends.launch import Launch
 from tridiff.fuzz.errors import TridiffError
 from tridiff.fuzz.language.joined import may_join
 from tridiff.fuzz.records import Case, JointOutcome, LaunchOptions, Verdict
+from tridiff.fuzz.registry import find
 from tridiff.fuzz.workers.joint import JointExecutor
 from tridiff.kernels.language import joined
 from tridiff.kernels.language.call import Call, Operand
@@ -39,6 +44,23 @@ def test_other_options_of_some_of_the_cases_are_tried_with_these_only() -> None:
     found = run((others[0], replace(first, variants=(EIGHT,)), others[1]))
     assert len(found.passed()) == 3
     assert [one.launches for one in found.outcomes] == [1, 1, 0]
+
+
+def test_calls_with_other_values_have_the_same_kernel(monkeypatch: pytest.MonkeyPatch) -> None:
+    kernels: list[object] = []
+    before = Launch.run
+
+    def noted(self: Launch, kernel: Any, *given: Any) -> None:
+        kernels.append(kernel)
+        before(self, kernel, *given)
+
+    monkeypatch.setattr(Launch, "run", noted)
+    others = [find(case.target).draw.again(case) for case in CASES]  # type: ignore[misc]
+    values = draws(st.tuples(*others), 3, seed=1)
+    assert len({case.digest for cases in values for case in cases}) > len(CASES)
+    for cases in values:
+        assert len(run(cases).passed()) == len(CASES)
+    assert len(kernels) == 3 and len(set(map(id, kernels))) == 1
 
 
 def test_calls_that_act_on_one_another_show_in_the_cases_that_suffer(monkeypatch: pytest.MonkeyPatch) -> None:

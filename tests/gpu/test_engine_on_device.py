@@ -11,7 +11,7 @@ from tests.support.cases import addition, called, division, ramp, reduction
 from tests.support.content_specs import checksums, recorded
 from tridiff.fuzz.campaign import shard
 from tridiff.fuzz.campaign.record import ShardSpec
-from tridiff.fuzz.records import ArraySpec, Case, Content, LaunchOptions, Mixture, Verdict
+from tridiff.fuzz.records import ArraySpec, Case, Constant, Content, LaunchOptions, Mixture, Verdict
 from tridiff.fuzz.workers.pool import Pool, PoolOptions
 
 pytestmark = pytest.mark.gpu
@@ -66,6 +66,11 @@ def test_cases_of_a_joint_launch_give_what_they_give_alone(pool: Pool, programs:
     assert [one.verdict for one in found.outcomes] == [Verdict.AGREE] * 4, found.reason
     assert [one.rows.agree for one in found.outcomes] == [programs] * 4
     assert [one.launches for one in found.outcomes] == [2, 0, 0, 0]
+    ones = Content(base=Constant(value="1"))
+    found = pool.execute_joined(tuple(replace(case, arrays=tuple(
+        replace(one, content=one.content and ones) for one in case.arrays)) for case in cases), "own")
+    assert [one.verdict for one in found.outcomes] == [Verdict.AGREE] * 4, found.reason
+    assert [one.compiled_kernels for one in found.outcomes] == [0] * 4, "other values need no other kernel"
 
 
 def test_a_context_that_is_gone_takes_its_worker_with_it(pool: Pool) -> None:

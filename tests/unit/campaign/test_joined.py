@@ -4,9 +4,11 @@ another."""
 import sqlite3
 from collections import Counter
 from pathlib import Path
+from typing import Any
 
 import msgspec
 import pytest
+from msgspec.structs import replace
 from typer.testing import CliRunner
 
 from tests.support.campaigns import shard_spec
@@ -14,6 +16,7 @@ from tests.support.cases import addition
 from tests.support.fake_pool import FakePool, in_place_of_workers
 from tridiff.fuzz.campaign import joined, shard
 from tridiff.fuzz.campaign.record import ShardResult
+from tridiff.fuzz.campaign.recorder import Recorder
 from tridiff.fuzz.campaign.store import ShardStore
 from tridiff.fuzz.cli.app import program
 from tridiff.fuzz.records import Case, Together
@@ -69,7 +72,7 @@ def test_one_case_of_sixteen_runs_alone_all_the_same(tmp_path: Path, monkeypatch
         return found
 
     monkeypatch.setattr(joined.Joined, "takes", asked)
-    run(tmp_path, max_cases=200)
+    run(tmp_path, max_cases=600)
     assert len([one for one in alone if int(one, 16) % joined.ALONE == 0]) >= 5
 
 
@@ -173,3 +176,47 @@ def test_a_joint_launch_that_is_told_can_be_run_again(
     monkeypatch.setattr(together, "Pool", real)
     told = CliRunner().invoke(program("repro"), ["repro", path, "--backend", "compile:sm_90"])
     assert told.exit_code == 0 and told.stdout.startswith("together: agree, ")
+
+
+def rest(case: Case) -> bytes:
+    """All of a case but the values in its arrays."""
+    return msgspec.json.encode(replace(case, arrays=tuple(replace(one, content=None) for one in case.arrays)))
+
+
+def ran_cases(monkeypatch: pytest.MonkeyPatch) -> list[tuple[Case, ...]]:
+    """The cases of every launch that follows."""
+    found: list[tuple[Case, ...]] = []
+    for name in ("execute", "launch_joined"):
+        before = getattr(Recorder, name)
+
+        def noted(self: Recorder, cases: Case | tuple[Case, ...], *given: object, before: Any = before,
+                  **named: object) -> object:
+            found.extend([cases] if isinstance(cases, tuple) else [(cases,)] if given == ("fuzz",) else [])
+            return before(self, cases, *given, **named)
+
+        monkeypatch.setattr(Recorder, name, noted)
+    return found
+
+
+def test_calls_that_pass_are_launched_at_once_with_other_values(
+        tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    launched = ran_cases(monkeypatch)
+    run(tmp_path, max_cases=240)
+    texts = [tuple(map(rest, cases)) for cases in launched if len(cases) > 1]
+    alike = [texts[max(place - 2, 0):place].count(text) for place, text in enumerate(texts)]
+    assert alike == [0, 1, 2] * (len(texts) // 3) and len(texts) >= 15
+    assert len({one.digest for cases in launched for one in cases}) > 0.95 * sum(map(len, launched))
+    of_one = Counter(rest(cases[0]) for cases in launched if len(cases) == 1)
+    assert 3 in of_one.values()
+
+
+def test_a_call_that_fails_alone_is_not_run_with_other_values(
+        tmp_path: Path, fake: type[FakePool], monkeypatch: pytest.MonkeyPatch) -> None:
+    fake.together = staticmethod(lambda cases: "crash")
+    fake.failing = staticmethod(lambda case: "value")
+    launched = ran_cases(monkeypatch)
+    result = run(tmp_path)
+    assert (result.counts.executed, result.counts.disagree) == (60, 60)
+    alone = Counter(rest(cases[0]) for cases in launched if len(cases) == 1)
+    _, *others = sorted(alone.values(), reverse=True)  # the simplest call comes first in every round
+    assert set(others) == {1}
