@@ -12,7 +12,9 @@ class Aiming:
     """The cells of one shard that lack cases."""
 
     def __init__(self, spec: ShardSpec, recorder: Recorder) -> None:
-        self._lacking, self._recorder = dict(spec.lacking), recorder
+        self._lacking, self._recorder, self._ends = dict(spec.lacking), recorder, spec.aimed
+        self.over = False
+        """Whether the shard is there for these cells alone, and none lacks any more."""
         self._aimed = self._looks = 0
         """Cases that the cells lacked at which this round aims, and how often it was due to look if they still do."""
 
@@ -23,7 +25,9 @@ class Aiming:
         return found
 
     def _left(self) -> dict[str, int]:
-        return left(self._lacking, self._recorder.store.cells()) if self._lacking else {}
+        found = left(self._lacking, self._recorder.store.cells()) if self._lacking else {}
+        self.over = self._ends and not found
+        return found
 
     def due(self) -> bool:
         """Whether the cells at which this round aims lack a quarter less than they did; asked now and then."""

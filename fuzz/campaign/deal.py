@@ -60,7 +60,11 @@ OF_LACKING = 0.5
 change of one function shows in a few short calls of it, and a long program seldom has one that shows it."""
 
 OF_LENGTH = 0.5
-"""Length of a shard for cells that lack cases, in others: several that run at the same time aim at the same cells."""
+"""Length of a shard for cells that lack cases, in others, at most: several that run at the same time aim at the same
+cells."""
+
+MORE = 1.25
+"""Seconds that are handed out for cells that lack cases, for each that they are likely to need."""
 
 _SHARD = msgspec.json.Decoder(ShardSpec)
 
@@ -104,6 +108,8 @@ class Deal:
         self._running: dict[int, tuple[bool, float]] = {}
         """Of every other shard that was handed out: whether it is for changed functions, and the seconds that it has.
         """
+        self._aimed: dict[int, Combination] = {}
+        """Of those that aim at cells, by their numbers, the combination."""
         for one in results:
             self._took(one)
 
@@ -159,6 +165,7 @@ class Deal:
     def ended(self, result: ShardResult) -> None:
         """Take in what a shard came to."""
         self._running.pop(result.spec.index, None)
+        self._aimed.pop(result.spec.index, None)
         self._took(result)
         if not result.stopped:
             if not result.spec.issue:  # what it passes over takes time and brings nothing
@@ -180,6 +187,8 @@ class Deal:
         spec = self._at_device(self._due(None if self._homes.alike() else place), place)
         self._seconds += spec.seconds
         self._running[spec.index] = self._for_reach(spec), spec.seconds
+        if self._lacking.cells(combination(spec)) and not spec.issue:
+            self._aimed[spec.index] = combination(spec)
         self._planned_seconds += spec.seconds if self._planned(spec) else 0.0
         return spec
 
@@ -214,9 +223,9 @@ class Deal:
     def _short(self) -> Combination | None:
         """A combination whose cells lack cases, if it is their turn: as long as any do, those at whose cells draws can
         be aimed have the part beyond the floor that they have of the floor itself, in a gate OF_LACKING if that is
-        more, and share it by how many they lack."""
-        lacking = self._lacking.among(self._among)
-        if not lacking:
+        more, and share it by how long what they lack takes."""
+        needs = self._needs()
+        if not needs:
             return None
         breadths = {name: weight(find(name[0])) for name in self._among}
         part = sum(breadths[name] for name in breadths if self._lacking.cells(name)) / sum(breadths.values())
@@ -224,7 +233,15 @@ class Deal:
         # Their shards are shorter than others: to have a part of the time they must come up more often.
         if self._luck() % 1000 >= 1000 * part / (part + (1 - part) * OF_LENGTH):
             return None
-        return self._yields.choose(sorted(lacking), self._luck() // 1000, wanted=lacking)
+        return self._yields.choose(sorted(needs), self._luck() // 1000, wanted=needs)
+
+    def _needs(self) -> dict[Combination, float]:
+        """Seconds that the cells of combinations need beside those that running shards have for them."""
+        running = collections.Counter[Combination]()
+        for index, name in self._aimed.items():
+            running[name] += self._running[index][1]  # type: ignore[assignment]
+        return {name: need for name, seconds in self._lacking.needs(self._among).items()
+                if (need := MORE * seconds - running[name]) > 0}
 
     def _luck(self) -> int:
         return finalise(self._plan.options.seed * 1_000_033 + self._next)
@@ -270,7 +287,8 @@ class Deal:
                 or planned.issue or self._planned_seconds <= FLOOR * self._seconds):
             return self._taken_out(planned)
         if (short := self._short()) is not None:
-            return self._made(short, part=OF_LENGTH)
+            least, most = SHORTEST, OF_LENGTH * length(self._plan.options)
+            return self._made(short, aimed=True, seconds=min(max(self._needs()[short], least), most))
         chosen = self._chosen(place)
         if chosen is None:
             return self._waiting.popleft()
@@ -292,14 +310,14 @@ class Deal:
         return bool(not spec.issue and self._planned(spec) and self._plan.options.by_yield and self._lacking.cells(name)
                     and not self._lacking.of(name) and self._lacking.among(self._among))
 
-    def _made(self, chosen: Combination, *, scout: bool = False, only: tuple[str, ...] = (),
-              part: float = 1.0) -> ShardSpec:
-        """A new shard of a combination, on disk before anybody runs it. part: of the length of others."""
+    def _made(self, chosen: Combination, *, scout: bool = False, only: tuple[str, ...] = (), aimed: bool = False,
+              seconds: float | None = None) -> ShardSpec:
+        """A new shard of a combination, on disk before anybody runs it. seconds: None for as many as others have."""
         options, index = self._plan.options, self._next
         like = next(spec for spec in self._plan.shards if combination(spec) == chosen)
         spec = shard_of(options, find(like.target), like.subject, _backend(options, like, index), index=index,
-                        seconds=part * length(options), known=like.known)
-        return self._written(replace(spec, scout=scout, only=only))
+                        seconds=length(options) if seconds is None else seconds, known=like.known)
+        return self._written(replace(spec, scout=scout, only=only, aimed=aimed))
 
     def _written(self, spec: ShardSpec) -> ShardSpec:
         self._next += 1

@@ -139,7 +139,8 @@ class Hunt:
         return self._recorder.executed + self._untouched + len(self._recorder.unreached) + len(self._joined)
 
     def _exhausted(self) -> bool:
-        enough = self._spec.enough is not None and self._recorder.reaching >= self._spec.enough
+        enough = self._aiming.over
+        enough |= self._spec.enough is not None and self._recorder.reaching >= self._spec.enough
         enough |= bool(self._wanted) and self._drawn() >= (PATTERNED if self._recorder.failed else UNSEEN)
         return enough or self._budget.exhausted(cases=self._drawn(), findings=len(self.findings))
 

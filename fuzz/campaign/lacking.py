@@ -34,6 +34,17 @@ ENOUGH = 4
 nobody knows how; they are left to chance."""
 
 
+AIMED = 0.75
+"""Part of the cases of a shard that are aimed at cells, if any lacks some."""
+
+FUTILE, FUTILE_EACH = 40.0, 16.0
+"""Cases that were aimed at a cell, as far as shards say, after which draws are no more aimed at it where none reached
+it, and so many more for each that did: draws keep clear of what is known to fail, and some call cannot be drawn so."""
+
+MEMORY = 0.5
+"""Weight of what cases took before, when a shard says what they take."""
+
+
 def missed(cell: str, reason: str) -> str:
     """What is counted of a case that was to reach a cell and was not judged."""
     return f"{MISSED}{cell}: {reason}"
@@ -81,7 +92,11 @@ class Lacking:
         self._in_vain: dict[Combination, Counter[str]] = {}
         self._cases: Counter[Combination] = Counter()
         self._left_out: set[Combination] = set()
-        for one in results:
+        self._aimed: dict[Combination, Counter[str]] = {}
+        """By cell about how many cases were aimed at it."""
+        self._took: dict[Combination, tuple[float, float]] = {}
+        """Seconds and cases of the latest shards."""
+        for one in sorted(results, key=lambda one: one.spec.index):
             self.add(one)
 
     def add(self, result: ShardResult) -> None:
@@ -90,10 +105,21 @@ class Lacking:
         self._cases[name] += result.counts.executed
         self._left_out |= {name} if result.left_out else set()
         if self.cells(name):
+            self._note(name, result)
             aims, in_vain = frozenset().union(*self._things(name)), misses(result.cells)
             self._cells.setdefault(name, Counter()).update(
                 {cell: result.cells[cell] for cell in aims & result.cells.keys()})
             self._in_vain.setdefault(name, Counter()).update({cell: in_vain[cell] for cell in aims & in_vain.keys()})
+
+    def _note(self, name: Combination, result: ShardResult) -> None:
+        """What a shard was aimed at, and what its cases took."""
+        lacking = self.of(name)
+        each = AIMED * result.counts.executed / max(sum(lacking.values()), 1)
+        aimed = self._aimed.setdefault(name, Counter())
+        for cell, number in lacking.items():
+            aimed[cell] += each * number  # type: ignore[assignment]
+        seconds, cases = self._took.get(name, (0.0, 0.0))
+        self._took[name] = MEMORY * seconds + result.seconds, MEMORY * cases + result.counts.executed
 
     def of(self, name: Combination) -> dict[str, int]:
         """By cell how many more cases are to reach it."""
@@ -105,7 +131,8 @@ class Lacking:
             # A case that is not judged counts for each of its aspects, and for one or two types.
             if not barren([cell for cell in things if things[cell] == self._wanted], cells, in_vain):
                 found |= _left(things, cells, in_vain)
-        return found
+        aimed = self._aimed.get(name, Counter[str]())
+        return {cell: number for cell, number in found.items() if aimed[cell] < FUTILE + FUTILE_EACH * cells[cell]}
 
     def cells(self, name: Combination) -> int:
         """How many cells there are at which draws can be aimed; none where nothing is judged."""
@@ -119,6 +146,15 @@ class Lacking:
     def among(self, names: Iterable[Combination]) -> dict[Combination, float]:
         """The combinations that lack some, with how many in all."""
         return {name: float(number) for name in names if (number := sum(self.of(name).values()))}
+
+    def needs(self, names: Iterable[Combination]) -> dict[Combination, float]:
+        """The same, with how many seconds of a worker that is likely to take; as long as nothing is known of one, its
+        cases take as long as those of others do."""
+        lacking = self.among(names)
+        seconds, cases = (sum(one[part] for one in self._took.values()) for part in (0, 1))
+        every = (seconds or 1.0) / (cases or 1.0)
+        return {name: number * (took[0] / took[1] if (took := self._took.get(name, (0.0, 0.0)))[1] else every)
+                for name, number in lacking.items()}
 
 
 @cache

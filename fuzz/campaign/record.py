@@ -43,6 +43,8 @@ class ShardSpec(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields
     lacking: tuple[tuple[str, int], ...] = ()
     """Cells (`Draw.aims`) that the campaign has not reached often enough, with how many cases each lacks; most
     draws are aimed at them."""
+    aimed: bool = False
+    """Whether it ends once none of them lacks any."""
     enough: int | None = None
     """End once so many cases reached a changed function; None for never."""
     scout: bool = False

@@ -293,3 +293,40 @@ def test_gluon_is_left_out_of_the_interpreter() -> None:
     lacking = find("language.gluon").run.lacking
     here, there = (shard.Environment(triton=TRITON, backend=backend) for backend in ("interpreter", "cuda"))
     assert "Gluon" in lacking(here) and lacking(there) == ""
+
+
+@pytest.mark.parametrize("aimed", [True, False])
+def test_a_shard_that_is_there_for_its_cells_ends_with_them(aimed: bool, tmp_path: Path) -> None:
+    few = cell("tl.cumsum", "i32")
+    found = shard.run_shard(shard_spec(target="language.scans", max_cases=400, lacking=((few, 2),), aimed=aimed),
+                            str(tmp_path))
+    assert (found.counts.executed < 100) is aimed and found.error == "" and found.cells[few] > 1
+
+
+def test_what_takes_long_has_longer_and_nothing_has_more_than_it_needs(tmp_path: Path) -> None:
+    night = Night(tmp_path, targets=("language.scans", "language.products"))
+    one, took = night.deal([]), Counter[str]()
+    lacking = Lacking(night.plan)
+    for _ in range(80):
+        spec = one.popleft()
+        each = 8.0 if spec.target == "language.products" else 1.0
+        took[spec.target] += spec.seconds if spec.aimed else 0  # type: ignore[assignment]
+        need = each * lacking.among([combination(spec)]).get(combination(spec), 0)
+        assert not spec.aimed or spec.seconds <= max(2.0, 1.5 * need)
+        cases = max(round(spec.seconds / each), 1)
+        cells = dict.fromkeys(list(one.lacking(spec))[:cases], 1)
+        lacking.add(ShardResult(spec=spec, counts=Counts(executed=cases, agree=cases), cells=cells,
+                                seconds=spec.seconds))
+        one.ended(ShardResult(spec=spec, counts=Counts(executed=cases, agree=cases), cells=cells, seconds=spec.seconds))
+    assert took["language.products"] > took["language.scans"] > 0
+
+
+def test_a_cell_that_no_aimed_case_reaches_is_left_to_chance(tmp_path: Path) -> None:
+    night = Night(tmp_path)
+    name = ("language.products", "own", "interpreter")
+    spec = next(spec for spec in night.plan.shards if combination(spec) == name)
+    lacking = Lacking(night.plan)
+    others = list(lacking.of(name))[1:]
+    for _ in range(8):
+        lacking.add(ShardResult(spec=spec, counts=Counts(executed=100), cells=dict.fromkeys(others, 2)))
+    assert set(lacking.of(name)) == set(others)
