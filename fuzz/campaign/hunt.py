@@ -36,7 +36,7 @@ from tridiff.fuzz.shrink.order import simplicity
 from tridiff.fuzz.strategies.choice import noted
 from tridiff.fuzz.strategies.independent import BACKEND
 from tridiff.fuzz.target import Limits, Target
-from tridiff.fuzz.target.subjects import fault_of
+from tridiff.fuzz.target.subjects import PLAIN, fault_of
 from tridiff.fuzz.workers.pool import NoWorker, TimeUp
 
 ROUND = 300
@@ -290,7 +290,7 @@ class Hunt:
         limits = Limits(elements=self._spec.elements, rows=self._spec.rows,
                         variants=kind(self._spec.backend) != "interpreter", avoid=self._avoided,
                         only=frozenset(self._spec.only), aims=tuple(sorted(aims.items())),
-                        mode=self._joined.mode(),
+                        mode=self._joined.mode(), backend="" if self._spec.subject == PLAIN else self._spec.backend,
                         releases=tuple(one.triton for one in self._recorder.pool.environments()))
 
         def attempt(cases: tuple[Case, ...]) -> None:

@@ -11,6 +11,7 @@ from collections import Counter
 from collections.abc import Collection, Iterable, Mapping
 from functools import cache
 
+from tridiff.fuzz.backends import FOR_CHIPS
 from tridiff.fuzz.campaign.record import Plan, ShardResult
 from tridiff.fuzz.campaign.yields import Combination, combination
 from tridiff.fuzz.coverage.record import MISSED, WANTED_CASES
@@ -141,7 +142,7 @@ class Lacking:
     def _things(self, name: Combination) -> tuple[dict[str, int], ...]:
         if not self._wanted or name in self._left_out or name[2] == "compile":
             return ()
-        return _aims(name[0], self._triton, self._wanted, gate=self._gate)
+        return _aims(name[0], self._triton, self._wanted, name[2], gate=self._gate)
 
     def among(self, names: Iterable[Combination]) -> dict[Combination, float]:
         """The combinations that lack some, with how many in all."""
@@ -158,9 +159,10 @@ class Lacking:
 
 
 @cache
-def _aims(target: str, triton: str, wanted: int, *, gate: bool) -> tuple[dict[str, int], ...]:
-    """The cells of a target, thing by thing, with how many cases each is to have."""
+def _aims(target: str, triton: str, wanted: int, backend: str, *, gate: bool) -> tuple[dict[str, int], ...]:
+    """The cells of a target that a backend runs, thing by thing, with how many cases each is to have."""
     draw = find(target).draw
     more = draw.aims_of_gates(triton) if gate else {}
     return tuple(dict.fromkeys(more.get(name, ()), 1) | dict.fromkeys(cells, wanted)
-                 for name, cells in draw.aims(triton).items())
+                 for name, cells in draw.aims(triton).items()
+                 if backend in FOR_CHIPS or draw.runs(name, triton, backend))

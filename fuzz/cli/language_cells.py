@@ -13,12 +13,12 @@ from tridiff.fuzz.coverage.record import WANTED_CASES, Ledger
 from tridiff.fuzz.coverage.show import ledgers
 from tridiff.fuzz.language.aims import aims_of, parts, type_in
 from tridiff.fuzz.language.index import TOPICS, rows
+from tridiff.fuzz.language.left_out import NO_STAND_INS, left_out
 from tridiff.fuzz.language.row import NOT_INTERPRETED
 from tridiff.fuzz.records.codec import decode_file
 from tridiff.fuzz.records.reading import read_bytes
 
-SELDOM, NOT_HERE, NO_STAND_IN = (
-    "drawn too seldom", "not in this version of Triton", "the interpreter has no stand-in for a function of libdevice")
+SELDOM, NOT_HERE = "drawn too seldom", "not in this version of Triton"
 
 MOST_LISTED = 40
 """Rows that are listed by name; of more it is said how many cells each topic has."""
@@ -94,12 +94,12 @@ def _why(name: str, triton: str, backend: str, cases: int, missed: Counter[str])
         return ""
     if not row.offered(triton):
         return NOT_HERE
-    if row.gluon and backend == "interpreter":
-        return NOT_INTERPRETED
+    if why := left_out(name, triton, backend):
+        return why
     if missed.total() > cases:
         reason = missed.most_common(1)[0][0]
         # What names the row says the same of every row.
-        return NO_STAND_IN if reason.startswith("NoStandIn") else reason.replace(name, "it")
+        return NO_STAND_INS if reason.startswith("NoStandIn") else reason.replace(name, "it")
     return SELDOM
 
 

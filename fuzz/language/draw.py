@@ -11,6 +11,7 @@ from tridiff.fuzz.language import cases
 from tridiff.fuzz.language.aims import has, parts, type_in
 from tridiff.fuzz.language.choices import Choices
 from tridiff.fuzz.language.index import of_topic, rows
+from tridiff.fuzz.language.left_out import left_out
 from tridiff.fuzz.language.row import Topic
 from tridiff.fuzz.records import Case, Content, Finite, LaunchOptions, Small, Sprinkle
 from tridiff.fuzz.strategies import compile_modes, contents, int_divisors, nan_contents, option_variants
@@ -39,6 +40,9 @@ def chosen(draw: st.DrawFn, topic: Topic, limits: Limits) -> Call:
     value of an option) that a campaign has reached too seldom; the rest of the call is as free as ever."""
     named = {row.name: row for row in of_topic(topic)}
     there = limits.among({name: (row.since, row.until) for name, row in named.items()})
+    if limits.backend:
+        releases = limits.releases or ("",)
+        there = [name for name in there if not any(left_out(name, one, limits.backend) for one in releases)] or there
     row, wanted = named[draw(st.sampled_from(there))], ""
     if limits.aims:
         cells, ends = _aims(limits.aims)

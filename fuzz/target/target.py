@@ -47,6 +47,8 @@ class Limits:
     """Cells (`Draw.aims`) at which most draws are aimed, each with its weight; none where empty."""
     mode: tuple[LaunchOptions, tuple[LaunchOptions, ...]] | None = None
     """Options, with variants, that most cases are to have of targets with joint launches; None: any."""
+    backend: str = ""
+    """What is to run the case: of a table what it does not run at all is not drawn. "": anything."""
     releases: tuple[str, ...] = ()
     """Releases of Triton that are to run the case, all of which take what is drawn; any where empty."""
 
@@ -98,6 +100,8 @@ class Draw:
     """How many things of the language it draws from, one at a time: it needs that many more cases to have seen each."""
     things: Callable[[], Mapping[str, tuple[str, ...]]] = dict
     """Names of such things, each with names of Triton's that it is about; none where it draws from no table."""
+    runs: Callable[[str, str, str], bool] = lambda thing, triton, backend: True
+    """Whether a backend, under a Triton version, runs anything of the thing of that name."""
     thing: Callable[[Case], str] = lambda case: ""
     """Which of them a case shows."""
     features: Callable[[Case], tuple[str, ...]] = lambda case: ()

@@ -1,6 +1,7 @@
 """Every function of `triton.language` in kernels of one call, by topic."""
 
 from dataclasses import replace
+from functools import partial
 
 from tridiff.fuzz.kinds.kind import ProgramKind, target_of
 from tridiff.fuzz.language import cases
@@ -9,7 +10,8 @@ from tridiff.fuzz.language.boundaries import boundary_cases
 from tridiff.fuzz.language.draw import again, call_cases
 from tridiff.fuzz.language.index import TOPICS, of_topic, rows
 from tridiff.fuzz.language.joined import may_join
-from tridiff.fuzz.language.row import NOT_INTERPRETED, Topic
+from tridiff.fuzz.language.left_out import left_out
+from tridiff.fuzz.language.row import Topic
 from tridiff.fuzz.language.spoiled import FAULTS as OF_POINTERS
 from tridiff.fuzz.language.spoiled import spoiled
 from tridiff.fuzz.records import Case, Environment
@@ -90,10 +92,11 @@ def _target(topic: Topic) -> Target:
     draw = replace(
         target.draw, breadth=sum(row.topic == topic for row in rows().values()),
         things=lambda: {row.name: row.covers for row in of_topic(topic)}, thing=lambda case: cases.row_of(case).name,
+        runs=lambda thing, triton, backend: not left_out(thing, triton, backend),
         aims=lambda triton: aims_of(topic, triton), aims_of_gates=lambda triton: beside_types(topic, triton))
     draw = draw if checked else replace(draw, again=again)
     run = replace(target.run, untraced=() if checked else (PLAIN,), writes_once=topic not in ("memory", "descriptors"),
-                  lacking=_no_gluon if topic == "gluon" else target.run.lacking)
+                  lacking=partial(_uninterpreted, topic))
     judge = _judge(target.judge)
     if checked:
         run = replace(run, asserts=_due)
@@ -116,8 +119,12 @@ def _affects(case: Case, fault: str) -> bool:
     return fault not in OF_POINTERS or spoiled(row.name, text, fault) != text
 
 
-def _no_gluon(environment: Environment) -> str:
-    return NOT_INTERPRETED if environment.backend == "interpreter" else ""
+def _uninterpreted(topic: Topic, environment: Environment) -> str:
+    some = of_topic(topic)
+    if environment.backend != "interpreter":
+        return ""
+    reasons = [left_out(row.name, environment.triton, environment.backend) for row in some]
+    return "" if "" in reasons else reasons[0]
 
 
 TARGETS = tuple(_target(topic) for topic in TOPICS)

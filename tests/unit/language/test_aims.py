@@ -2,6 +2,7 @@
 
 import math
 from collections import Counter
+from dataclasses import replace
 from pathlib import Path
 from random import Random
 
@@ -22,9 +23,11 @@ from tridiff.fuzz.campaign.plan import plan_shards
 from tridiff.fuzz.campaign.record import Counts, Plan, ShardResult, ShardSpec
 from tridiff.fuzz.campaign.yields import combination
 from tridiff.fuzz.coverage.record import WANTED_CASES
+from tridiff.fuzz.interpreter.libdevice import stand_ins
 from tridiff.fuzz.language.aims import aims_of, beside_types, cell, parts, sampled, types, types_of
 from tridiff.fuzz.language.cases import call_of, cells
 from tridiff.fuzz.language.index import TOPICS, rows
+from tridiff.fuzz.language.left_out import lacks_stand_in
 from tridiff.fuzz.records import Case, Outcome, Verdict
 from tridiff.fuzz.registry import find
 from tridiff.fuzz.strategies.choice import noted
@@ -330,3 +333,32 @@ def test_a_cell_that_no_aimed_case_reaches_is_left_to_chance(tmp_path: Path) -> 
     for _ in range(8):
         lacking.add(ShardResult(spec=spec, counts=Counts(executed=100), cells=dict.fromkeys(others, 2)))
     assert set(lacking.of(name)) == set(others)
+
+
+# -- what a backend does not run --
+
+def test_what_has_a_stand_in_is_known_without_triton() -> None:
+    there = {f"libdevice.{name}" for name in stand_ins()}
+    of_library = {name: row for name, row in rows().items() if any(one.startswith("libdevice.") for one in row.covers)}
+    assert {name for name, row in of_library.items() if lacks_stand_in(row)} == {
+        name for name, row in of_library.items() if any(
+            one.startswith("libdevice.") and one not in there for one in row.covers)}
+
+
+def test_a_backend_has_no_draws_of_rows_that_it_does_not_run(tmp_path: Path) -> None:
+    limits = Limits(elements=1 << 12, rows=1 << 8, releases=(TRITON,))
+    found = {backend: {call_of(case).row for case in draw_cases("language.special", replace(
+        limits, backend=backend), 200, seed=1)} for backend in ("", "interpreter", "cuda")}
+    assert found["interpreter"] == {f"libdevice.{name}" for name in ("isnan", "isinf", "signbit")}
+    assert len(found[""]) > 30 and len(found["cuda"]) > 30
+    lacking = Lacking(Night(tmp_path, targets=("language.special",)).plan)
+    assert {parts(one)[0] for one in lacking.of(("language.special", "own", "interpreter"))} == found["interpreter"]
+    assert lacking.cells(("language.special", "own", "cuda")) == len(cells_of("special"))
+
+
+def test_a_topic_that_the_interpreter_does_not_run_is_left_out() -> None:
+    out = [topic for topic in TOPICS if find(f"language.{topic}").run.lacking(
+        shard.Environment(triton=TRITON, backend="interpreter"))]
+    assert out == ["rounding", "words", "gluon"]
+    assert not any(find(f"language.{topic}").run.lacking(shard.Environment(triton=TRITON, backend="cuda"))
+                   for topic in TOPICS)
