@@ -59,13 +59,16 @@ def option_variants() -> st.SearchStrategy[tuple[LaunchOptions, ...]]:
 Mode = tuple[LaunchOptions, tuple[LaunchOptions, ...]]
 """Options of a main launch, and others that must give the same bits."""
 
+VARIED = 0.25
+"""Part of the modes with such others: each is another compilation of kernels that are compiled for few launches."""
+
 
 def random_mode(chance: random.Random) -> Mode:
-    """Options as `compile_modes` and `option_variants` draw them, of many cases at once."""
+    """Options of many cases at once, as `compile_modes` and, less often, `option_variants` draw them."""
     limit = chance.choice(_LIMITS) if chance.randrange(6) == 5 else 0
     options = _mode(warps=chance.choice((*_WARPS, 32)), stages=chance.choice(_STAGES), fusion=chance.random() < 0.5,
                     limit=limit, ctas=1)
-    return options, chance.choice(_VARIANTS) if chance.random() < 0.5 else ()
+    return options, chance.choice(_VARIANTS) if chance.random() < VARIED else ()
 
 
 @cache
