@@ -4,6 +4,7 @@ A visitor's methods are named by the syntax that they visit, and what a branch i
 """
 
 import ast
+import collections
 import contextlib
 import itertools
 import re
@@ -17,6 +18,8 @@ _SYNTAX = {"getitem": "Subscript Slice", "iter": "For ListComp", "enter": "With"
            "ne": "NotEq", "le": "LtE", "ge": "GtE", "floordiv": "FloorDiv", "lshift": "LShift", "rshift": "RShift"}
 """By special method, without its underscores and the r of a reflected one, the kinds of syntax that call it where
 these have other names."""
+_OPERATORS = frozenset(one.__name__.lower() for base in (ast.operator, ast.unaryop, ast.cmpop)
+                       for one in base.__subclasses__())
 _CAPITAL = re.compile(r"[A-Z]+[a-z]+")
 _WORD = re.compile(r"[A-Za-z][A-Za-z0-9]*(?:_[A-Za-z0-9]+)*")
 
@@ -27,6 +30,25 @@ def of_text(text: str) -> set[str]:
     with contextlib.suppress(SyntaxError, ValueError):
         found |= {type(node).__name__ for node in ast.walk(ast.parse(text))}
     return _parts(found)
+
+
+def kinds(name: str) -> set[str]:
+    """Kinds of syntax that a function is for, in small letters: visitors and operators have their names."""
+    last = name.rpartition(".")[2]
+    special = last.strip("_")
+    found = {last.removeprefix("visit_")} if last.startswith("visit_") else set[str]()
+    if last.startswith("__"):
+        for one in (special, special[1:] if special.startswith("r") else ""):
+            found |= set(_SYNTAX.get(one, one if one in _OPERATORS else "").split())
+    return {one.lower() for one in found}
+
+
+def share(text: str, among: Iterable[str]) -> float:
+    """Which part of a text's syntax is of these kinds; nothing of one that is no Python."""
+    with contextlib.suppress(SyntaxError, ValueError):
+        found = collections.Counter(type(node).__name__.lower() for node in ast.walk(ast.parse(text)))
+        return sum(found[one] for one in among) / found.total()
+    return 0.0
 
 
 def of_change(name: str, old: ast.AST, new: ast.AST | None, ways: Iterable[str], source: str = "") -> set[str]:

@@ -16,7 +16,7 @@ from msgspec.structs import replace
 from tridiff.fuzz.backends import kind
 from tridiff.fuzz.builds.alike import FRONT_END, Alike
 from tridiff.fuzz.builds.changed import Change
-from tridiff.fuzz.builds.words import of_text
+from tridiff.fuzz.builds.words import kinds, of_text, share
 from tridiff.fuzz.campaign.neighbours import other_choices
 from tridiff.fuzz.campaign.record import ShardSpec
 from tridiff.fuzz.records import Case
@@ -87,7 +87,7 @@ def aimed(listed: Iterable[ShardSpec], drawn: Iterable[ShardSpec], shared: Alike
         number = sum(len(spec.first) for spec in owning)
         naming, others = (owning, left) if number <= MANY else (naming, others)
     about = {word for one in changes for word in one.words + one.near}
-    marks = _marks([*naming, *others], about)
+    marks = _marks([*naming, *others], about, {kind for one in changes for kind in kinds(one.name)})
     hinting, others = _hinting(others, marks)
     # One change of a named case is as good as another.
     varied = [one for spec in naming for one in _varied(spec, pattern)] if number <= FEW else []
@@ -132,17 +132,22 @@ def in_turn(*several: Iterable[ShardSpec]) -> Iterator[ShardSpec]:
     return (spec for turn in itertools.zip_longest(*several) for spec in turn if spec is not None)
 
 
-def _marks(specs: Iterable[ShardSpec], words: set[str]) -> dict[str, float]:
+def _marks(specs: Iterable[ShardSpec], words: set[str], syntax: set[str]) -> dict[str, float]:
     """How much each listed case has to do with these words, by its digest: the more, the rarer those are that it has
-    among the cases; long texts have some of any words."""
+    among the cases; long texts have some of any words. What consists of these kinds of syntax has as much again."""
     known: collections.Counter[str] = collections.Counter()
     said: dict[str, tuple[set[str], int]] = {}
+    shares: dict[str, float] = {}
     for case in (case for spec in specs for case in spec.first):
-        of_case = of_text(_text(case))
+        text = _text(case)
+        of_case = of_text(text)
         known.update(words & of_case)
         said[case.digest] = words & of_case, len(of_case)
-    return {digest: sum(math.log(len(said) / known[word]) for word in found) / math.sqrt(number + 1)
-            for digest, (found, number) in said.items()}
+        shares[case.digest] = share(text, syntax) if syntax else 0.0
+    marks = {digest: sum(math.log(len(said) / known[word]) for word in found) / math.sqrt(number + 1)
+             for digest, (found, number) in said.items()}
+    unit = max(marks.values(), default=0.0) / (max(shares.values(), default=0.0) or 1.0)
+    return {digest: mark + unit * shares[digest] for digest, mark in marks.items()}
 
 
 def _hinting(specs: Sequence[ShardSpec], marks: Mapping[str, float]) -> tuple[list[ShardSpec], list[ShardSpec]]:

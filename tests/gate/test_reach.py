@@ -140,6 +140,15 @@ def test_cases_that_share_rare_words_with_what_changed_come_before_the_looks() -
     assert {case.digest for case in early} == {case.digest for case in every if re.search("\\bf[\"']", text(case))}
 
 
+def test_what_consists_of_the_syntax_that_a_changed_visitor_is_for_comes_before_what_shares_other_words() -> None:
+    change = Change(file="compiler/code_generator.py", name="CodeGenerator.visit_For",
+                    words=("for", "integer_promote_impl", "step", "visit"))
+    asked = options(targets=("launch.front_end", "language.refusals"), backends=("compile",), seconds=90.0)
+    shards = gate_shards(msgspec.structs.replace(asked, alike=msgspec.structs.replace(FEW, functions=(change,))), ())
+    assert {"plain: bounds 1", "plain: bounds 2"} <= {
+        case.params.get("part") for spec in shards[:16] for case in spec.first}
+
+
 @pytest.mark.parametrize("name, words, scene", [
     ("HookChain.__call__", "call calls chain else for hook hookchain not reversed self", "hooks"),
     ("get_override_manager", "base32 cls get get_override_manager key manager override return true", "stages"),

@@ -7,7 +7,7 @@ import pytest
 
 from tridiff.fuzz.builds.alike import alike
 from tridiff.fuzz.builds.changed import MOST, MOST_CALLERS, MOST_MAKERS, Change, changes, places, watch
-from tridiff.fuzz.builds.words import of_change, of_text
+from tridiff.fuzz.builds.words import kinds, of_change, of_text, share
 
 BEFORE = '''"""A module."""
 import math
@@ -119,6 +119,13 @@ def test_words_are_those_of_the_statements_that_differ_and_of_what_they_stand_un
     assert "pow" in of_change("Held.__rpow__", ast.Module([], []), None, ())
     assert {"slice", "held"} <= of_change("Held.__getitem__", ast.Module([], []), None, ()) & (
         of_text("held = (1, 2)[::2]"))
+
+
+def test_visitors_and_operators_are_for_kinds_of_syntax_of_which_a_text_has_a_share() -> None:
+    assert kinds("Visitor.visit_For") == {"for"} and kinds("Held.__rpow__") == {"pow"}
+    assert kinds("Held.__ror__") == {"bitor"} and not kinds("Held.__init__") | kinds("visitor") | kinds("Held.pow")
+    assert share("x ** y", {"pow"}) == pytest.approx(1 / 8) and not share("no Python: for", {"for"})
+    assert share("for i in x: pass", {"for"}) > share("y = 1\nfor i in x: pass", {"for"}) > share("x", {"for"}) == 0
 
 
 @pytest.mark.parametrize("edit", [
