@@ -134,8 +134,13 @@ def _near(known: dict[str, Function], name: str) -> tuple[str, ...]:
         if last.startswith("__") and owner and sum(owner in _called(node) for node in known.values()) <= MOST_MAKERS:
             last = owner
         for other, node in known.items():
+            if other == whole or last not in _called(node):
+                continue
+            # An inner function is known by the one around it.
+            while (around := other.rpartition(".")[0]) in known:
+                other = around
             word = other.rpartition(".")[2]
-            if other != whole and word not in found and last in _called(node):
+            if word not in found:
                 found[word] = None
                 waiting += [other] if word.startswith("_") else []
     return tuple(found)

@@ -7,6 +7,7 @@ import ast
 import collections
 import contextlib
 import itertools
+import math
 import re
 from collections.abc import Iterable
 
@@ -29,7 +30,7 @@ def of_text(text: str) -> set[str]:
     found = set(_WORD.findall(text))
     with contextlib.suppress(SyntaxError, ValueError):
         found |= {type(node).__name__ for node in ast.walk(ast.parse(text))}
-    return _parts(found)
+    return parts(found)
 
 
 def kinds(name: str) -> set[str]:
@@ -44,10 +45,11 @@ def kinds(name: str) -> set[str]:
 
 
 def share(text: str, among: Iterable[str]) -> float:
-    """Which part of a text's syntax is of these kinds; nothing of one that is no Python."""
+    """How much of a text's syntax is of these kinds, the root of its part: the first use says most. Nothing of one
+    that is no Python."""
     with contextlib.suppress(SyntaxError, ValueError):
         found = collections.Counter(type(node).__name__.lower() for node in ast.walk(ast.parse(text)))
-        return sum(found[one] for one in among) / found.total()
+        return math.sqrt(sum(found[one] for one in among) / found.total())
     return 0.0
 
 
@@ -68,9 +70,9 @@ def of_change(name: str, old: ast.AST, new: ast.AST | None, ways: Iterable[str],
         if isinstance(node, ast.stmt) and whole is old:
             about = source.splitlines()[max(node.lineno - ABOVE, 0):node.end_lineno]
             lines += [one.partition("#")[2] for one in about]
-    return _parts(_WORD.findall(" ".join(lines)))
+    return parts(_WORD.findall(" ".join(lines)))
 
 
-def _parts(words: Iterable[str]) -> set[str]:
+def parts(words: Iterable[str]) -> set[str]:
     """Words and what underscores join in them, in small letters."""
     return {part for word in words for part in (word.lower(), *word.lower().split("_")) if len(part) >= SHORTEST}

@@ -16,7 +16,7 @@ from msgspec.structs import replace
 from tridiff.fuzz.backends import kind
 from tridiff.fuzz.builds.alike import FRONT_END, Alike
 from tridiff.fuzz.builds.changed import Change
-from tridiff.fuzz.builds.words import kinds, of_text, share
+from tridiff.fuzz.builds.words import kinds, of_text, parts, share
 from tridiff.fuzz.campaign.neighbours import other_choices
 from tridiff.fuzz.campaign.record import ShardSpec
 from tridiff.fuzz.records import Case
@@ -44,7 +44,8 @@ FEW = 40
 """Listed cases that name a changed function, up to which they are played with other choices as well: """
 
 MANY = 80
-"""Beyond so many it says nothing that a case names one: "load" is everywhere."""
+"""Beyond so many it says nothing that a case names one: "load" is everywhere. So too of words around one, and what is
+drawn from."""
 
 TURNS = 4
 """each choice made otherwise so many times."""
@@ -70,7 +71,7 @@ def aimed(listed: Iterable[ShardSpec], drawn: Iterable[ShardSpec], shared: Alike
     launches first where files that launch differ, then those whose target has a word of what differs, backends in turn;
     the other listed cases, as far as so many seconds go. All of them scout. And what comes behind the floor: the rest
     of these, and listed cases on backends that use no file that differs."""
-    listed = list(listed)
+    listed, drawn = list(listed), list(drawn)
     changes, late = shared.functions, []
     pattern = _pattern(word for one in changes for word in _names(one))
     hidden = not any(_tells(case, pattern) for spec in listed if _concerned(spec, shared) for case in spec.first)
@@ -86,8 +87,9 @@ def aimed(listed: Iterable[ShardSpec], drawn: Iterable[ShardSpec], shared: Alike
         owning, left = _telling(others, _pattern(_class(one.name) for one in changes))
         number = sum(len(spec.first) for spec in owning)
         naming, others = (owning, left) if number <= MANY else (naming, others)
-    about = {word for one in changes for word in one.words + one.near}
-    marks = _marks([*naming, *others], about, {kind for one in changes for kind in kinds(one.name)})
+    about = {word for one in changes for word in (*one.words, *one.near, *parts(one.near))}
+    syntax = {kind for one in changes for name in (one.name, *one.near) for kind in kinds(name)}
+    marks = _marks([*naming, *others], about, syntax)
     hinting, others = _hinting(others, marks)
     # One change of a named case is as good as another.
     varied = [one for spec in naming for one in _varied(spec, pattern)] if number <= FEW else []
@@ -102,8 +104,14 @@ def aimed(listed: Iterable[ShardSpec], drawn: Iterable[ShardSpec], shared: Alike
     first: list[ShardSpec] = []
     looks: list[ShardSpec] = []
     # What is drawn is named by functions of the language: a `get` or an `add` of another file is none of them.
-    spoken = _pattern(word for one in changes if any(fnmatch.fnmatchcase(one.file, some) for some in _LANGUAGE)
-                      for word in (*_names(one), *(one.near if hidden else ())))
+    of_language = [one for one in changes if any(fnmatch.fnmatchcase(one.file, some) for some in _LANGUAGE)]
+    spoken = _pattern(word for one in of_language for word in _names(one))
+    around = {word for one in of_language for word in one.near} if hidden else set[str]()
+    every = {spec.target: find(spec.target).draw.things() for spec in drawn}
+    if around:
+        said = [_said(name, covers) for some in every.values() for name, covers in some.items()]
+        few = (word for word in around if sum(map(bool, map(_pattern((word,)).search, said))) <= MANY)
+        spoken = _pattern((*(word for one in of_language for word in _names(one)), *few))
     turns: collections.Counter[str] = collections.Counter()
 
     def order(spec: ShardSpec) -> tuple[bool, int, int]:
@@ -114,8 +122,8 @@ def aimed(listed: Iterable[ShardSpec], drawn: Iterable[ShardSpec], shared: Alike
     for spec in sorted(drawn, key=order):
         if not _concerned(spec, shared):
             continue
-        things = find(spec.target).draw.things()
-        only = tuple(name for name, covers in things.items() if spoken.search(" ".join((name, *covers)).encode()))
+        things = every[spec.target]
+        only = tuple(name for name, covers in things.items() if spoken.search(_said(name, covers)))
         if only:
             first.append(replace(spec, scout=True, only=only, seconds=2 * LOOK_SECONDS,
                                  max_cases=AIMED_CASES * len(only)))
@@ -225,6 +233,10 @@ def _concerned(spec: ShardSpec, shared: Alike) -> bool:
     """Whether a backend uses any file that differs."""
     wanted = {"interpreter"} if kind(spec.backend) == "interpreter" else {"cuda", "gfx942"}
     return bool(wanted & set(shared.reached))
+
+
+def _said(name: str, covers: Iterable[str]) -> bytes:
+    return " ".join((name, *covers)).encode()
 
 
 def _names(change: Change) -> list[str]:

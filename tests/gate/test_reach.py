@@ -183,6 +183,15 @@ def test_listed_cases_of_a_target_by_the_name_of_a_changed_file_come_at_once() -
         assert sum(len(spec.first) for spec in first if spec.target == target) >= 8
 
 
+def test_operators_that_call_a_changed_helper_are_words_about_it_and_their_class_is_none() -> None:
+    change = Change(file="language/core.py", name="check_bit_width", near=("__lshift__", "__rrshift__", "tensor"))
+    asked = options(targets=("launch.front_end", "language.*"), backends=("compile",), seconds=90.0)
+    shards = gate_shards(msgspec.structs.replace(asked, alike=msgspec.structs.replace(FEW, functions=(change,))), ())
+    assert {one for spec in shards for one in spec.only} == {"operator.lshift", "operator.rshift"}
+    first = [case.params for spec in shards[:20] for case in spec.first]
+    assert {"plain: shifts", "plain: logic 1"} <= {one.get("piece", one.get("part")) for one in first}
+
+
 def test_what_an_expression_names_otherwise_is_found_by_its_name() -> None:
     change = Change(file="experimental/gluon/nvidia/hopper.py", name="TensorDescriptorIm2Col.__post_init__",
                     words=("element_strides",))

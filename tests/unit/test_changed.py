@@ -1,6 +1,7 @@
 """Which functions differ between two packages, and which ones are watched for it."""
 
 import ast
+import math
 from pathlib import Path
 
 import pytest
@@ -98,6 +99,15 @@ def test_few_that_call_a_function_from_another_file_are_words_about_it(
     assert set(found.near) == near
 
 
+def test_an_inner_function_is_known_by_the_one_around_it(tmp_path: Path) -> None:
+    text = "def helper():\n    return 1\ndef outer():\n    def init():\n        return helper()\n    return init\n"
+    for folder, one in (("before", text), ("after", text.replace("return 1", "return 2"))):
+        (tmp_path / folder).mkdir()
+        (tmp_path / folder / "one.py").write_text(one)
+    (found,) = changes(tmp_path / "before", tmp_path / "after", ["one.py"])
+    assert found.near == ("outer",)
+
+
 @pytest.mark.parametrize("makers", [1, MOST_MAKERS + 1])
 def test_what_makes_objects_of_a_class_is_a_word_where_few_do(tmp_path: Path, makers: int) -> None:
     text = "class Made:\n    def __pow__(self):\n        return 1\n" + "".join(
@@ -124,7 +134,7 @@ def test_words_are_those_of_the_statements_that_differ_and_of_what_they_stand_un
 def test_visitors_and_operators_are_for_kinds_of_syntax_of_which_a_text_has_a_share() -> None:
     assert kinds("Visitor.visit_For") == {"for"} and kinds("Held.__rpow__") == {"pow"}
     assert kinds("Held.__ror__") == {"bitor"} and not kinds("Held.__init__") | kinds("visitor") | kinds("Held.pow")
-    assert share("x ** y", {"pow"}) == pytest.approx(1 / 8) and not share("no Python: for", {"for"})
+    assert share("x ** y", {"pow"}) == pytest.approx(math.sqrt(1 / 8)) and not share("no Python: for", {"for"})
     assert share("for i in x: pass", {"for"}) > share("y = 1\nfor i in x: pass", {"for"}) > share("x", {"for"}) == 0
 
 
