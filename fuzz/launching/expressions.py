@@ -296,7 +296,9 @@ EXPRESSIONS: dict[str, str] = {
     "no block": "tl.block_type(tl.int32, [])",
     "integers by width":
         "[tl.core.get_int_dtype(width, signed) for width in (1, 8, 16, 32, 64) for signed in (True, False)]",
-    "an aggregate of tuples": "[Tupled((1, (2, 3))).both[1], Tupled(both=tl.tuple([1])).both]",
+    "an aggregate of tuples":
+        "[refused(lambda: (one.both, one.both.type, one.both.b)) for one in (Tupled((1, (2, 3))), Tupled("
+        "both=tl.tuple([1])), Tupled(collections.namedtuple('Two', 'a b')(1, (2, 3))))]",
     "an aggregate of a class": "tl.core._aggregate(type('Derived', (int,), {}))",
     "a default that is called":
         "tl.core._aggregate(type('Odd', (), {'__annotations__': {'one': tl.constexpr}, '__module__': 'builtins', "
@@ -396,9 +398,9 @@ def meant() -> dict[str, str]:
 
 
 def told(name: str) -> str:
-    """The text of an expression, with what the names in it are called in Triton."""
+    """The text of an expression, with its own name and what the names in it are called in Triton."""
     names = {node.id for node in ast.walk(ast.parse(EXPRESSIONS[name])) if isinstance(node, ast.Name)}
-    return f"{EXPRESSIONS[name]}  # {' '.join(meant()[one] for one in meant() if one in names)}"
+    return f"{EXPRESSIONS[name]}  # {name}: {' '.join(meant()[one] for one in meant() if one in names)}"
 
 
 REFUSED = ("least of a float", "most of a float", "no block", "an aggregate of a class", "a field set",

@@ -374,9 +374,9 @@ s = tl.dot(g, g, r, input_precision="ieee")
 t = tl.dot(g.to(tl.float32), g.to(tl.float32), input_precision="tf32x3", max_num_imprecise_acc=0)
 """,
     "scaled products": """
-r = tl.zeros((32, 64), tl.uint8)
-s = tl.zeros((64, 32), tl.uint8)
-t = tl.zeros((32, 2), tl.uint8)
+r = tl.zeros((64, 128), tl.uint8)
+s = tl.zeros((128, 64), tl.uint8)
+t = tl.zeros((64, 4), tl.uint8)
 v = tl.dot_scaled(r, t, "e4m3", s, t, "e5m2", fast_math=True)
 """,
     "library": """
