@@ -3,10 +3,12 @@
 import contextlib
 import io
 from collections.abc import Callable
+from functools import partial
 from typing import Any
 
 import torch
 import triton
+from triton.runtime.errors import OutOfResources
 
 from tridiff.fuzz.launching.apart import tried
 from tridiff.fuzz.launching.bench import Bench, bench
@@ -140,11 +142,25 @@ def _warmed_up(there: Bench) -> list[object]:
 
 
 def _failing(there: Bench) -> list[object]:
-    """Configurations that cannot be compiled, or need more than there is, are not chosen; other errors are told."""
+    """Configurations that cannot be compiled, or need more than there is, are not chosen; other errors are told. What
+    one has done by then is undone."""
     one = _Tuner(there, [triton.Config({"BLOCK": 128}), *_blocks(), triton.Config({"BLOCK": 24})])
     found: list[object] = [tried(one.call, one.x, one.x, 5), one.events]
     one = _Tuner(there, [triton.Config({"BLOCK": 128}), *_blocks()])
-    return [*found, one.call(one.x, one.x, 5), [time for _, time in one.made.configs_timings.items()]]
+    found += [one.call(one.x, one.x, 5), [time for _, time in one.made.configs_timings.items()]]
+    kept: dict[str, Any]
+    for kept in ({}, {"restore_value": ["x"]}, {"reset_to_zero": ["x"]}):
+        one = _Tuner(there, **kept)
+        there.during = partial(_cut_off, there, one.x)
+        found += [tried(one.call, one.x, one.x, 5), int(one.x[0])]
+    return found
+
+
+def _cut_off(there: Bench, array: torch.Tensor) -> None:
+    """What a launch does, one of two warps not to its end."""
+    array.add_(1)
+    if there.launches[-1].packed[0] == 2:
+        raise OutOfResources(2, 1, "threads")
 
 
 def _pruned(there: Bench) -> list[object]:
