@@ -220,6 +220,11 @@ EXPRESSIONS: dict[str, str] = {
         "compiler.make_backend(GPUTarget('cuda', chip, 32)).parse_options({}) for chip in (75, 86, 89, 120))]",
     "options of newer chips":
         "compiler.make_backend(GPUTarget('cuda', 100, 32)).parse_options({'enable_fp_fusion': False})",
+    "options of instrumented code":
+        "[refused(lambda: [(one.debug, one.sanitize_overflow, one.maxnreg, one.num_ctas, getattr(one, 'clc', 0)) for "
+        "one in [compiler.make_backend(GPUTarget('cuda', chip, 32)).parse_options({'instrumentation_mode': mode, **more"
+        "})]]) for chip in (80, 90, 100) for mode in ('', 'fpsan', 'consan', 'iisan', 'fpsan,consan') for more in ({}, "
+        "{'maxnreg': 64}, {'num_ctas': 2}, {'clc': True}, {'debug': False, 'sanitize_overflow': True})]",
     "options themselves":
         "nvidia.CUDAOptions(num_warps=4, num_ctas=1, arch='sm90', default_dot_input_precision='tf32x3')",
     "hash of options":

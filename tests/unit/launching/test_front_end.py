@@ -261,6 +261,8 @@ FAULTS: tuple[tuple[str, str, Any, str, dict[str, object]], ...] = (
      "PTXASError"), "tuned otherwise", {"way": "failing"}),
     ("triton.runtime.autotuner", "Autotuner.__init__", ("kwargs[name].copy_(", "exception or kwargs[name].copy_("),
      "tuned otherwise", {"way": "failing"}),
+    ("triton.backends.nvidia.compiler", "CUDABackend.parse_options", ('["consan", "iisan"]', '["consan"]'),
+     "expressions", {"expression": "options of instrumented code"}),
     ("triton.language.core", "_wrap_init_args", ("in wrapped], fields)", "in wrapped])"), "expressions",
      {"expression": "an aggregate of tuples"}),
     ("triton.runtime.jit", "create_function_from_signature", ('["fp", "bf"]', '["fp"]'), "expressions",
