@@ -337,6 +337,9 @@ _SLICES = tuple(f"{first}:{last}:{step}" for first in ("", "1", "-3", "N - 6") f
                 for step in ("", "2", "-1", "N - 5"))
 """Of a tuple."""
 
+_CHAINS = ("{} < {} < {}", "{} >= {} == {}", "{} and {} or {}")
+"""What need not come to its last operand, of constants, a number of the device and a name that nothing has."""
+
 _METHODS = {"add": "+", "sub": "-", "mul": "*", "truediv": "/", "floordiv": "//", "mod": "%", "pow": "**",
             "lshift": "<<", "rshift": ">>", "and": "&", "or": "|", "xor": "^", "eq": "==", "ne": "!=", "lt": "<",
             "le": "<=", "gt": ">", "ge": ">="}
@@ -388,6 +391,8 @@ def lines(language: Language) -> dict[str, str]:
         found["slices"] = dict.fromkeys(f"[tl.store(x_ptr, one) for one in (n, 2, k, 5)[{one}]]" for one in _SLICES)
         found["bounds"] = dict.fromkeys(f"for i in {name}({', '.join(some)}): tl.store(l_ptr, i)" for name in (
             "range", "tl.range") for some in itertools.product(("n", "k", "n.to(tl.uint32)", "3"), repeat=3))
+        found["chains"] = dict.fromkeys(f"r = {text.format(*some)}" for text in _CHAINS for some in itertools.product(
+            ("N", "3", "n", "missing"), repeat=3))
         found["conditions"] = dict.fromkeys(text.format(one) for one in _CONDITIONS for text in _ASKED)
     return {group: "\n".join(some) for group, some in found.items()}
 
