@@ -328,6 +328,11 @@ EXPRESSIONS: dict[str, str] = {
         "[gl.SliceLayout(1, gl.BlockedLayout([1, 2], [4, 8], [2, 2], [1, 0], [[0, 1], [1, 0]])).cga_layout, "
         "gl.DotOperandLayout(1, gl.BlockedLayout([1] * 3, [1, 4, 8], [1, 2, 2], [2, 1, 0], [[0, 1, 0], [1, 0, 0]]), "
         "2).cga_layout]",
+    "bytes of clusters":
+        "[refused(lambda: gl.shared_memory_descriptor_type(gl.float16, [64, 64], made, [64, 64]).nbytes_per_cta) for "
+        "bases in ([], [[1, 0]], [[0, 1]], [[1, 0], [0, 1]], [[0, 1], [1, 0]], [[1, 0], [2, 0]], [[0, 0], [0, 1]]) for "
+        "made in (gl.NVMMASharedLayout(128, 16, 2, cga_layout=bases), gl.SwizzledSharedLayout(1, 1, 1, [1, 0], bases), "
+        "gl.SharedLinearLayout([[0, 1], [1, 0]], [[16 * one for one in base] for base in bases]))]",
     "tiled and rounded":
         "Tiled(data, [32, 32], [32, 1], [16, 32], swizzled, padding='nan', round_f32_to_tf32=True).round_f32_to_tf32",
     "tiled and padded":
