@@ -31,6 +31,10 @@ _REAL = ("0.0", "-0.0", "1.0", "-1.0", "0.5", "-1.5", "2.0", "3.0", "0.1", "0.3"
 TRIES = 8
 """Draws of a part of a call that must fit the rest of it, before the whole case is given up."""
 
+SMALL, SMALLER = 6, 4
+"""Of eight blocks five are so many times smaller, at most, where kernels are compiled for cells that lack cases: these
+count calls, and to compile one takes longer the more elements a thread has. One has eight times as many."""
+
 
 class Choices:
     """One draw of a call. All choices shrink towards the first."""
@@ -61,7 +65,10 @@ class Choices:
     def shape(self, *, low: int = 1, high: int = 3, most: int = 256, least: int = 1) -> tuple[int, ...]:
         """Powers of two, of a drawn rank. most: elements together; least: smallest extent."""
         rank = self.whole(low, high)
-        left = min(most if self.whole(0, 7) else 8 * most, self.limits.elements)
+        size = self.whole(0, 7)
+        if 0 < size < SMALL and self.limits.mode and self.limits.aims:
+            most //= SMALLER
+        left = min(most if size else 8 * most, self.limits.elements)
         found: list[int] = []
         for place in range(rank):
             room = left // least ** (rank - place - 1)

@@ -28,7 +28,7 @@ from tridiff.fuzz.language.aims import aims_of, beside_types, cell, parts, sampl
 from tridiff.fuzz.language.cases import call_of, cells
 from tridiff.fuzz.language.index import TOPICS, rows
 from tridiff.fuzz.language.left_out import lacks_stand_in
-from tridiff.fuzz.records import Case, Outcome, Verdict
+from tridiff.fuzz.records import Case, LaunchOptions, Outcome, Verdict
 from tridiff.fuzz.registry import find
 from tridiff.fuzz.strategies.choice import noted
 from tridiff.fuzz.target import Limits
@@ -362,3 +362,14 @@ def test_a_topic_that_the_interpreter_does_not_run_is_left_out() -> None:
     assert out == ["rounding", "words", "gluon"]
     assert not any(find(f"language.{topic}").run.lacking(shard.Environment(triton=TRITON, backend="cuda"))
                    for topic in TOPICS)
+
+
+def test_most_blocks_are_small_where_kernels_are_compiled_for_cells_and_some_as_large_as_ever() -> None:
+    limits = Limits(elements=1 << 22, rows=1 << 10, mode=(LaunchOptions(), ()))
+    largest: dict[bool, list[int]] = {}
+    for aimed in (True, False):
+        drawn = draw_cases("language.movement", replace(
+            limits, aims=tuple((one, 1) for one in cells_of("movement")) if aimed else ()), 300, seed=1)
+        largest[aimed] = [max((math.prod(one.shape) for one in call_of(case).operands), default=1) for case in drawn]
+    small, others = (sum(one <= 64 for one in largest[aimed]) for aimed in (True, False))
+    assert small > 1.3 * others and sum(one > 64 for one in largest[True]) > 30 and max(largest[True]) > 1000
