@@ -6,7 +6,8 @@ alone before anything is said of it.
 
 On a GPU a call is drawn with other values as well, which are cases of their own: its kernel, alone or with others, is
 compiled once and launched for each, and to compile it costs several times what it takes to make and to judge values.
-They come when the first has passed: what fails with any values would fail again with these.
+Alone they come when the first has passed: what fails with any values would fail again with these. Together all are
+launched as soon as a launch of the kernel has come to its end, whatever each case shows.
 """
 
 import collections
