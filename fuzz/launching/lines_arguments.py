@@ -337,8 +337,15 @@ _SLICES = tuple(f"{first}:{last}:{step}" for first in ("", "1", "-3", "N - 6") f
                 for step in ("", "2", "-1", "N - 5"))
 """Of a tuple."""
 
-_CHAINS = ("{} < {} < {}", "{} >= {} == {}", "{} and {} or {}")
-"""What need not come to its last operand, of constants, a number of the device and a name that nothing has."""
+_RANKED = ("{}.item()", "tl.split({})", "tl.reshape({}, ())", "tl.trans({})", "{}.T", "tl.squeeze({}, 0)",
+           "tl.unsqueeze({}, -1)", "tl.ravel({})", "tl.flip({})", "tl.sort({})", "tl.topk({}, 2)", "tl.join({0}, {0})",
+           "tl.cat({0}, {0})", "tl.interleave({0}, {0})", "tl.softmax({})", "tl.expand_dims({}, -1)", "tl.sum({}, -1)",
+           "tl.argmax({}, 0)", "tl.max({})", "tl.cumsum({}, -1)", "tl.histogram({}, 4)", "tl.gather({0}, {0}, 0)",
+           "x + {}", "tl.where({} > 0, x, 3)", "3 if {} else 4")
+"""Calls with blocks of few elements and all ranks."""
+
+_CHAINS = ("{} < {} < {}", "{} >= {} == {}", "{} and {} or {}", "max({}, {}, {})", "min({}, {}, {})")
+"""What need not come to its last operand, and what must: of constants, a number of the device and an unknown name."""
 
 _METHODS = {"add": "+", "sub": "-", "mul": "*", "truediv": "/", "floordiv": "//", "mod": "%", "pow": "**",
             "lshift": "<<", "rshift": ">>", "and": "&", "or": "|", "xor": "^", "eq": "==", "ne": "!=", "lt": "<",
@@ -391,6 +398,9 @@ def lines(language: Language) -> dict[str, str]:
         found["slices"] = dict.fromkeys(f"[tl.store(x_ptr, one) for one in (n, 2, k, 5)[{one}]]" for one in _SLICES)
         found["bounds"] = dict.fromkeys(f"for i in {name}({', '.join(some)}): tl.store(l_ptr, i)" for name in (
             "range", "tl.range") for some in itertools.product(("n", "k", "n.to(tl.uint32)", "3"), repeat=3))
+        found["ranks"] = dict.fromkeys(
+            f"r = {text.format(f'tl.full({shape}, 1, tl.int32)')}" for text in _RANKED for shape in (
+                (), (1,), (2,), (1, 1), (2, 1), (1, 2), (2, 2), (4, 1, 2)))
         found["chains"] = dict.fromkeys(f"r = {text.format(*some)}" for text in _CHAINS for some in itertools.product(
             ("N", "3", "n", "missing"), repeat=3))
         found["conditions"] = dict.fromkeys(text.format(one) for one in _CONDITIONS for text in _ASKED)

@@ -265,6 +265,7 @@ FAULTS: tuple[tuple[str, str, Any, str, dict[str, object]], ...] = (
      "expressions", {"expression": "options of instrumented code"}),
     (_GENERATOR, "CodeGenerator.visit_Compare", ("[ast.And], values)", "[ast.And], list(values))"), "lines",
      {"part": "plain: chains 1"}),
+    ("triton.language.core", "_unsplat", ("numel *= d", "numel = d"), "lines", {"part": "plain: ranks 1"}),
     ("triton.language.core", "_wrap_init_args", ("in wrapped], fields)", "in wrapped])"), "expressions",
      {"expression": "an aggregate of tuples"}),
     ("triton.runtime.jit", "create_function_from_signature", ('["fp", "bf"]', '["fp"]'), "expressions",
