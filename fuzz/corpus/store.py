@@ -22,6 +22,7 @@ from tridiff.fuzz.corpus.expected import expectation, merge, with_verdict
 from tridiff.fuzz.errors import TridiffError
 from tridiff.fuzz.records import CorpusEntry, Evidence, Signature, encode, pretty_json_without_defaults
 from tridiff.fuzz.records.codec import decode_file, printable
+from tridiff.fuzz.records.corpus_entry import entry_id
 from tridiff.fuzz.records.reading import over, read_bytes
 
 __all__ = ["BESIDE", "MAX_BYTES", "Admission", "Corpus", "entry_id", "expectation", "parse", "readable", "with_verdict"]
@@ -57,12 +58,6 @@ class Admission:
     path: Path
     added: int = 0
     contradicted: int = 0
-
-
-def entry_id(signature: Signature) -> str:
-    """The id of a finding with this signature: its kind in plain letters, and the signature's digest."""
-    word = "".join(c if c.isascii() and c.isalnum() else "-" for c in signature.kind.lower())[:24].strip("-")
-    return f"{word or signature.verdict.value.replace('_', '-')}-{signature.digest}"
 
 
 def readable(entry: CorpusEntry) -> bytes:

@@ -84,7 +84,8 @@ class CorpusEntry(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fiel
     """One finding. The file lies at corpus/<target>/<id>.json; `truth` is the field "class" there."""
 
     schema: int = SCHEMA
-    id: Annotated[str, Meta(pattern=r"^[a-z0-9][a-z0-9_.-]{2,79}\Z")]
+    id: Annotated[str, Meta(pattern=r"^[a-z0-9][a-z0-9_.-]{2,79}\Z")] = ""
+    """Never empty but in files, where it means the id that follows from the signature."""
     title: Line
     upstream: tuple[Line, ...] = ()
     """Issue references such as triton#7749; empty when none is known."""
@@ -98,7 +99,7 @@ class CorpusEntry(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fiel
     """k/n: failing runs out of all confirming runs of the shrunk case."""
     signature: WrittenSignature
     case: Case
-    evidence: Evidence
+    evidence: Evidence = Evidence()
     expected: tuple[WrittenExpectation, ...]
     found_in: WrittenEnvironment
     blame: tuple[WrittenBlame, ...] = ()
@@ -111,6 +112,8 @@ class CorpusEntry(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fiel
         if not self.signature.target:
             of_case = msgspec.structs.replace(self.signature, target=self.case.target)
             msgspec.structs.force_setattr(self, "signature", of_case)
+        if not self.id:
+            msgspec.structs.force_setattr(self, "id", entry_id(self.signature))
         if isinstance(self.found_in, str):
             msgspec.structs.force_setattr(self, "found_in", Environment.of_line(self.found_in))
         if self.evidence.whole and (inputs := {**self._listed, **self.evidence.inputs}) != self.evidence.inputs:
@@ -144,7 +147,7 @@ class CorpusEntry(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fiel
         """One line for all versions that do the same, and for all backends that do the same in the same versions, where
         it is read back as the rows that are there. The target once, in the case, and once, in the signature, the words
         of an error and how the case ended. The signature, and where it was found, in a line. Evidence of the whole
-        without what the case lists."""
+        without what the case lists. The id where the signature gives another one."""
         rows = _together(_together(self.expected, "triton"), "backend")
         told: dict[str, object] = {"blame": tuple(
             one.lines or one for one in (full.without_as_it_is(self._ended) for full in self.blame))}
@@ -159,7 +162,15 @@ class CorpusEntry(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fiel
             told["found_in"] = line
         if self.signature.target == self.case.target:
             told["signature"] = self.signature.line or msgspec.structs.replace(self.signature, target="")
+        if self.id == entry_id(self.signature):
+            told["id"] = ""
         return told
+
+
+def entry_id(signature: Signature) -> str:
+    """The id of a finding with this signature: its kind in plain letters, and the signature's digest."""
+    word = "".join(c if c.isascii() and c.isalnum() else "-" for c in signature.kind.lower())[:24].strip("-")
+    return f"{word or signature.verdict.value.replace('_', '-')}-{signature.digest}"
 
 
 _OF_SIGNATURE = "="

@@ -282,6 +282,14 @@ def test_a_signature_is_a_line_in_files() -> None:
         assert ": " in refusal(lambda text=text: decode(text, CorpusEntry))
 
 
+def test_an_id_stands_in_files_where_the_signature_does_not_give_it() -> None:
+    named = entry(kind="nan_missing")
+    for one, written in ((named, None), (replace(named, id=f"{named.id}-beside"), f"{named.id}-beside")):
+        text = pretty_json_without_defaults(one)
+        assert json.loads(text).get("id") == written
+        assert decode_file(text.encode(), CorpusEntry, source="a file") == one
+
+
 def test_where_it_was_found_is_a_line_in_files() -> None:
     here = Environment(python="3.12.3", triton="3.9.0", backend="cuda", device="NVIDIA H200")
     line = "python 3.12.3, triton 3.9.0, backend cuda, device NVIDIA H200"
