@@ -4,8 +4,6 @@ The setting lives in the process for as long as the launch is being compiled: bo
 kernel, so that a kernel compiled with it is never taken for one without, neither in memory nor on disk.
 """
 
-from __future__ import annotations
-
 import dataclasses
 from collections.abc import Callable
 

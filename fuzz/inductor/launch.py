@@ -1,7 +1,5 @@
 """Launch functions of single operations: compiled, and as control not compiled."""
 
-from __future__ import annotations
-
 from typing import Any
 
 import torch

@@ -6,8 +6,6 @@ is that of torch.compile itself: the compiled function returns what the function
 oracles.md §3 and §4, whatever codegen.md says about what generated code should do.
 """
 
-from __future__ import annotations
-
 from collections.abc import Mapping
 from dataclasses import dataclass
 from types import MappingProxyType

@@ -4,8 +4,6 @@ Eager torch runs on the CPU, where its results are documented, and never sees th
 evaluated in float64 and judged by the oracles' ULP figures; exact ones in their own types.
 """
 
-from __future__ import annotations
-
 import math
 from collections.abc import Callable
 from functools import cache

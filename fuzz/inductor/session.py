@@ -4,8 +4,6 @@ A function comes as source text, so that Dynamo sees a function of a module like
 Nothing of one program is left when the next is compiled: Dynamo's guards, Inductor's modules and the files of both.
 """
 
-from __future__ import annotations
-
 import contextlib
 import functools
 import os

@@ -6,8 +6,6 @@ The harness cannot name the memory in advance, because Inductor allocates what l
 launch says by its arguments what the kernel may touch.
 """
 
-from __future__ import annotations
-
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import AbstractContextManager, contextmanager
 from typing import Any

@@ -1,7 +1,5 @@
 """Which known issue a failure belongs to, asked where campaigns and replays run."""
 
-from __future__ import annotations
-
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 

@@ -1,7 +1,5 @@
 """Draws that mostly keep clear of what was seen to fail, so that a search has time for what was not."""
 
-from __future__ import annotations
-
 from collections.abc import Callable
 
 from hypothesis import strategies as st

@@ -9,8 +9,6 @@ What stands for one value is found out as the front end does it, statement by st
 conversion to the type that a value has and the like hand a value on, everything else makes a new one.
 """
 
-from __future__ import annotations
-
 import ast
 import copy
 from collections.abc import Mapping

@@ -5,8 +5,6 @@ conversions to any type: none of them wraps or rounds, nor does what comes after
 carry makes a tensor of it.
 """
 
-from __future__ import annotations
-
 from dataclasses import dataclass
 from functools import lru_cache
 

@@ -1,7 +1,5 @@
 """Which known issues account for every wrong element of a launch. Runs in the worker, where the outputs are."""
 
-from __future__ import annotations
-
 from collections.abc import Mapping, Sequence
 
 import torch

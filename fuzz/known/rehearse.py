@@ -3,8 +3,6 @@
 Whether a defect would be seen beside a known one can be asked without a device that has either.
 """
 
-from __future__ import annotations
-
 from collections.abc import Mapping
 from dataclasses import dataclass
 

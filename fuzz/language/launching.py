@@ -1,7 +1,5 @@
 """From a call to a launch: the kernel of its row, with what the installed version must give."""
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from typing import Any
 

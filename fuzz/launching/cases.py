@@ -1,7 +1,5 @@
 """From scenes to cases: what is drawn, what is valid, how one is played and judged."""
 
-from __future__ import annotations
-
 import hashlib
 import itertools
 from random import Random

@@ -1,7 +1,5 @@
 """Loads and stores: index, mask, `other`, assertions, conversions to and from storage (codegen.md §4, §5, §10)."""
 
-from __future__ import annotations
-
 from dataclasses import replace
 
 from tridiff.kernels.codegen.blocks import block_load, block_store

@@ -1,7 +1,5 @@
 """Affine index expressions: offset + sum of stride * axis, with sizes as numbers."""
 
-from __future__ import annotations
-
 from collections.abc import Mapping
 from dataclasses import dataclass
 

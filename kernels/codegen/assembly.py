@@ -1,7 +1,5 @@
 """The fixed set of inline assembly bodies (codegen.md §3): 32-bit registers, one output."""
 
-from __future__ import annotations
-
 from dataclasses import dataclass
 
 

@@ -3,8 +3,6 @@
 A row is a row of codegen.md. module: where the generator does it. test: what would fail. targets: what fuzzes it.
 """
 
-from __future__ import annotations
-
 from dataclasses import dataclass
 
 _TESTS = "tests/kernels/codegen"

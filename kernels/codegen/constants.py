@@ -1,7 +1,5 @@
 """Typed constants: from the text in a graph to an exact value, and from there to Triton text (codegen.md §2.4)."""
 
-from __future__ import annotations
-
 import math
 from dataclasses import dataclass
 from fractions import Fraction

@@ -4,8 +4,6 @@ Each of the RSPLIT programs of a row reduces its part of r. It writes its result
 until all have, and folds what all of them wrote. Every program then knows the result, so that a second loop can use it.
 """
 
-from __future__ import annotations
-
 from tridiff.kernels.codegen import reductions
 from tridiff.kernels.codegen.constants import full
 from tridiff.kernels.codegen.domains import R

@@ -1,7 +1,5 @@
 """What follows from a graph: dtype, number of results, domain, users and masked bodies of its nodes (notes.md)."""
 
-from __future__ import annotations
-
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cache, cached_property

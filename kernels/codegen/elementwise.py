@@ -1,7 +1,5 @@
 """Nodes that compute each point by itself: constants, indices, operations, casts, masks (codegen.md §2 to §4)."""
 
-from __future__ import annotations
-
 from tridiff.kernels.codegen.constants import full
 from tridiff.kernels.codegen.expressions import is_atom
 from tridiff.kernels.codegen.graph import Cast, Constant, Index, Masked, Pointwise

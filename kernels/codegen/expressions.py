@@ -5,8 +5,6 @@ and products keep their order of evaluation. Signed `//` and `%` are printed onl
 non-negative; elsewhere the helpers floor.
 """
 
-from __future__ import annotations
-
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 

@@ -1,7 +1,5 @@
 """Launch grids, and which program covers what (contract: codegen.md §11)."""
 
-from __future__ import annotations
-
 from tridiff.kernels.codegen.graph import Schedule
 from tridiff.kernels.codegen.tiles import Tiling, cdiv
 

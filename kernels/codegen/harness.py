@@ -1,7 +1,5 @@
 """Benchmark scripts: a kernel with the code that makes its arguments, launches it, and times it (codegen.md §12)."""
 
-from __future__ import annotations
-
 from tridiff.kernels.codegen.constants import TORCH_NAMES
 from tridiff.kernels.codegen.graph import Buffer, Graph
 from tridiff.kernels.codegen.kernel import Kernel

@@ -1,7 +1,5 @@
 """The names that generated text may use, and the modules they come from."""
 
-from __future__ import annotations
-
 from collections.abc import Iterable
 
 MODULES = {

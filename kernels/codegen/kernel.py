@@ -1,7 +1,5 @@
 """What the generator delivers: source text and how to launch it. Imports neither torch nor Triton."""
 
-from __future__ import annotations
-
 from dataclasses import dataclass
 from typing import Literal
 

@@ -1,7 +1,5 @@
 """One graph under one schedule as the text of one kernel."""
 
-from __future__ import annotations
-
 from collections.abc import Callable
 from typing import Any
 

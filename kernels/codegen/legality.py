@@ -4,8 +4,6 @@ A corpus file may come from a stranger, so the work is bounded before anything i
 in range: by intervals, or else by evaluating it at every point.
 """
 
-from __future__ import annotations
-
 import math
 from collections.abc import Sequence
 

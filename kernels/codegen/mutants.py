@@ -4,8 +4,6 @@ A fault rewrites the text of a right kernel into that of a wrong one, so that th
 Each is a plausible mistake of a generator, and changes the text only where it has something to break.
 """
 
-from __future__ import annotations
-
 import re
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass

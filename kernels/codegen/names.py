@@ -1,7 +1,5 @@
 """Names of kernels: what they do, in words, and which text they are (codegen.md §12)."""
 
-from __future__ import annotations
-
 import hashlib
 
 from tridiff.kernels.codegen.graph import Asm, Bucketize, Graph, Pointwise, Random, Reduce, Scan, Schedule, Sort

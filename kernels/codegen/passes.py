@@ -4,8 +4,6 @@ A loop makes the values that fold to a result; what depends on that result and o
 the nodes it reads are computed anew. Values without r are computed between the loops.
 """
 
-from __future__ import annotations
-
 from collections.abc import Iterable
 from dataclasses import dataclass
 

@@ -1,7 +1,5 @@
 """Index expressions at every point at once, in numpy: the proof of last resort that an index is in range."""
 
-from __future__ import annotations
-
 import math
 from collections.abc import Callable, Mapping
 from typing import Any

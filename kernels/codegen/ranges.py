@@ -5,8 +5,6 @@ reals only. The engine is kept small on purpose: sympy proves more, and takes mi
 kernel's whole budget; the tests use it as the second opinion.
 """
 
-from __future__ import annotations
-
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from typing import Literal

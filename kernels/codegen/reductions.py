@@ -1,7 +1,5 @@
 """Reductions: persistent folds, loop accumulators, and the exchange between cooperating programs (codegen.md §6)."""
 
-from __future__ import annotations
-
 from tridiff.kernels.codegen.constants import full, integer_limits, is_float
 from tridiff.kernels.codegen.domains import INDEXED, PAIRED, R, accumulator
 from tridiff.kernels.codegen.graph import Reduce

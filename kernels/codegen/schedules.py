@@ -1,7 +1,5 @@
 """Which schedules fit a graph: the reason, in one line, why one does not (notes.md)."""
 
-from __future__ import annotations
-
 import math
 
 from tridiff.kernels.codegen.domains import Analysis

@@ -4,8 +4,6 @@ Only what makes generated kernels shorter without a search: constants are folded
 divisions and remainders disappear where the range of the dividend decides them.
 """
 
-from __future__ import annotations
-
 from tridiff.kernels.codegen.graph import Apply, Expr, Function, Num, Sym
 from tridiff.kernels.codegen.ranges import Facts
 

@@ -1,7 +1,5 @@
 """Sort, bucketize, random numbers, inline assembly (codegen.md §3, §8, §9)."""
 
-from __future__ import annotations
-
 from tridiff.kernels.codegen.assembly import BODIES
 from tridiff.kernels.codegen.graph import Asm, Bucketize, Random, Sort
 from tridiff.kernels.codegen.state import Emitter, Shape

@@ -5,8 +5,6 @@ elementary functions) have no exact counterpart there. sympy is imported on use:
 interval engine of its own (ranges.py), which costs microseconds where sympy takes milliseconds.
 """
 
-from __future__ import annotations
-
 from collections.abc import Callable
 from typing import Any
 

@@ -1,7 +1,5 @@
 """How the points of a graph are tiled: which tile axis runs over which axes, in blocks of what length (notes.md)."""
 
-from __future__ import annotations
-
 import math
 from dataclasses import dataclass
 

@@ -6,8 +6,6 @@ means is said with numpy's names; `kernels.gluon.check` says which chains are le
 kernel, `tridiff.fuzz.kinds.chains.evaluate` computes what it must give (contract: ttg_ops.md §3 and §5).
 """
 
-from __future__ import annotations
-
 from typing import Annotated, Literal
 
 import msgspec

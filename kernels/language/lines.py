@@ -1,7 +1,5 @@
 """Lines that kernels of calls and programs share, in Triton and in Gluon: arrays loaded, results checked and stored."""
 
-from __future__ import annotations
-
 from collections.abc import Callable, Sequence
 
 from tridiff.kernels.language.call import Operand, Result

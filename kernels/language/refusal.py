@@ -1,7 +1,5 @@
 """A kernel that is wrong in one place, as data: its row in the table of the fuzzer."""
 
-from __future__ import annotations
-
 from typing import Annotated
 
 import msgspec

@@ -8,8 +8,6 @@ A fault that a plan offers no place for raises `NotApplicable`. Whether a fault 
 hang) is for the table of `tests/gpu/test_pipelines_on_device.py`.
 """
 
-from __future__ import annotations
-
 import dataclasses
 from collections.abc import Callable, Mapping
 from types import MappingProxyType, UnionType

@@ -1,7 +1,5 @@
 """What is known of a pointwise operation. Imports neither torch nor Triton."""
 
-from __future__ import annotations
-
 from dataclasses import dataclass
 from typing import Literal
 

@@ -7,8 +7,6 @@ Generated source needs `IMPORTS`. Operands are names of blocks, or expressions i
 twice. A code generator that keeps half values in fp32 asks for the fp32 form itself, unless `halves` is "own".
 """
 
-from __future__ import annotations
-
 from collections.abc import Mapping, Sequence
 from types import MappingProxyType
 

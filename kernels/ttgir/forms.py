@@ -3,8 +3,6 @@
 Every kernel takes x and out (and more where said), i32 arrays of (programs, elements); program p works on line p.
 """
 
-from __future__ import annotations
-
 from dataclasses import dataclass
 
 

@@ -1,7 +1,5 @@
 """Single compiler passes on IR text, for operations that exist only inside a pass (contract: ttg_ops.md §3, §6a)."""
 
-from __future__ import annotations
-
 import re
 import tempfile
 from collections.abc import Callable

@@ -3,8 +3,6 @@
     torch_programs("reduction", target="inductor.programs_reduction", limits=Limits())
 """
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from typing import TypeVar
 

@@ -4,8 +4,6 @@ Each starts from a value of the program, or from its sizes, and ends where a wro
 an infinity, in the last digit. They say nothing about how torch.compile treats them; the references do.
 """
 
-from __future__ import annotations
-
 import math
 from collections.abc import Callable, Mapping
 from functools import reduce

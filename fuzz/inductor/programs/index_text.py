@@ -1,7 +1,5 @@
 """Index expressions as torch text: int64, float64 and bool tensors over `torch.arange` of the axes."""
 
-from __future__ import annotations
-
 import re
 
 import torch

@@ -4,8 +4,6 @@ What has no torch expression is declined with its reason (`fuzz.inductor.program
 become Inductor's settings where it has some: persistent or looped reductions, sizes that are symbols or compiled in.
 """
 
-from __future__ import annotations
-
 from typing import Any
 
 import torch

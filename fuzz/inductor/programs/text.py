@@ -15,8 +15,6 @@ plain dense stores are reshapes, others scatter into what the buffer held. Half 
 type, for which torch.compile decides where to round, or are held in fp32 and rounded where the graph says (`widened`).
 """
 
-from __future__ import annotations
-
 import math
 from dataclasses import dataclass
 

@@ -1,7 +1,5 @@
 """Launch the kernel that the own generator makes of a case's program."""
 
-from __future__ import annotations
-
 from collections.abc import Mapping
 from typing import Any
 

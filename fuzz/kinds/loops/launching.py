@@ -1,7 +1,5 @@
 """From a case with a loop to a launch; schedule 1 is the loop's plain version: one stage, one partition, no delay."""
 
-from __future__ import annotations
-
 from typing import Any
 
 from tridiff.fuzz.backends import compiler

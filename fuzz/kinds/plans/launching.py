@@ -6,8 +6,6 @@ that copies are late. Schedule 2, for cases with the parameter `sanitize`, runs 
 operations or takes minutes to compile it. In cases with a delay, one warp is slow in schedules 0 and 1.
 """
 
-from __future__ import annotations
-
 import dataclasses
 from collections.abc import Callable
 from typing import Any

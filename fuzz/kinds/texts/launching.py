@@ -1,7 +1,5 @@
 """From a case with a text to a launch: the form in the installed version's dialect, through a pass where it has to."""
 
-from __future__ import annotations
-
 from tridiff.fuzz.backends.launch import Launch
 from tridiff.fuzz.kinds.plans.launching import copy_initial, hopper_only, reported_warps
 from tridiff.fuzz.kinds.texts.cases import text_of

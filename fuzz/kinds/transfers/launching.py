@@ -1,7 +1,5 @@
 """From a case with a transfer to a launch."""
 
-from __future__ import annotations
-
 from tridiff.fuzz.backends.launch import Launch
 from tridiff.fuzz.kinds.plans.launching import copy_initial, hopper_only
 from tridiff.fuzz.kinds.transfers.cases import transfer_of

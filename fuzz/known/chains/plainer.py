@@ -1,7 +1,5 @@
 """Near relatives of chains: the same elements, moved by plainer ways."""
 
-from __future__ import annotations
-
 from collections.abc import Callable, Iterable, Iterator
 
 from msgspec import UNSET

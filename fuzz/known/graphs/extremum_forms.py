@@ -2,8 +2,6 @@
 negation of an operand (pytorch#190973, triton#11032). The LLVM of 3.8.0 has |x| as max(x, -x): |x| in a maximum, and
 -|x| in a minimum, is three operands by itself, and x is taken for it. And of extrema of 16 bits, relu among them."""
 
-from __future__ import annotations
-
 from collections.abc import Iterator
 
 from msgspec.structs import replace

@@ -1,7 +1,5 @@
 """A form: nodes of a graph that something is known to compile wrong, near relatives of them, and what comes out."""
 
-from __future__ import annotations
-
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
 from functools import lru_cache

@@ -5,8 +5,6 @@ it up, or nothing where a node is harmless. Where it is known what is computed i
 another program. Entries in corpus/codegen.* prove each, and say on which versions it is wrong.
 """
 
-from __future__ import annotations
-
 from collections.abc import Iterator
 
 from msgspec.structs import replace

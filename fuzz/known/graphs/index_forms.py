@@ -1,7 +1,5 @@
 """Forms of index expressions: what is compiled wrong of the arithmetic that an expression over the axes makes."""
 
-from __future__ import annotations
-
 from collections.abc import Iterator, Mapping
 from math import copysign, frexp, isfinite, log2
 

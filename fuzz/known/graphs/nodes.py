@@ -1,7 +1,5 @@
 """Questions about the nodes of a graph that the forms ask of their neighbourhood."""
 
-from __future__ import annotations
-
 from collections.abc import Iterable
 from itertools import product
 

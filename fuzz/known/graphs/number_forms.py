@@ -1,7 +1,5 @@
 """Forms of conversions and of 16-bit integers: each as those of `tridiff.fuzz.known.graphs.forms`, which lists them."""
 
-from __future__ import annotations
-
 from collections.abc import Iterator
 
 from msgspec.structs import replace

@@ -3,8 +3,6 @@
 LLVM knows more than Triton, and not all that is found here: `x // x` is 1 to it, a product of fp32 with 0 is not 0.
 """
 
-from __future__ import annotations
-
 from collections.abc import Mapping
 from typing import Any
 

@@ -1,7 +1,5 @@
 """Known defects of generated kernels that are no form of a few nodes: of options, of sizes, of atomic sums."""
 
-from __future__ import annotations
-
 from collections.abc import Callable
 from math import prod
 

@@ -1,7 +1,5 @@
 """What defects of single operations and masked loads put in place of right elements."""
 
-from __future__ import annotations
-
 import torch
 
 from tridiff.fuzz.known.issue import Wrong

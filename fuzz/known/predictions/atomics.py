@@ -1,7 +1,5 @@
 """What defects of atomic operations give back and leave in memory."""
 
-from __future__ import annotations
-
 import torch
 
 from tridiff.fuzz.known.issue import Wrong

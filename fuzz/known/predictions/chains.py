@@ -1,7 +1,5 @@
 """What comes out of chains of data movements that Triton compiles wrong: which element stands where."""
 
-from __future__ import annotations
-
 from collections.abc import Callable
 from dataclasses import replace
 from itertools import product

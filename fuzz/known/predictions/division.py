@@ -1,7 +1,5 @@
 """What defects of integer division put in place of right quotients and remainders."""
 
-from __future__ import annotations
-
 from collections.abc import Iterator
 
 import torch

@@ -1,7 +1,5 @@
 """What Inductor's helpers and its single float operations put in place of right elements: their texts, in torch."""
 
-from __future__ import annotations
-
 from collections.abc import Callable
 
 import torch

@@ -4,8 +4,6 @@ A `Form` of `tridiff.fuzz.known.graphs.forms` says which programs may come out i
 program itself, and an element is predicted if it is what one of them allows there.
 """
 
-from __future__ import annotations
-
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from itertools import islice
 

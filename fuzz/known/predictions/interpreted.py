@@ -1,7 +1,5 @@
 """What numpy gives where Triton's interpreter hands it a whole call."""
 
-from __future__ import annotations
-
 import numpy as np
 import torch
 from msgspec.structs import replace

@@ -4,8 +4,6 @@ Triton has libdevice's intrinsics flush (`nvvm-reflect-ftz`) and compiles its pl
 subnormal number is a zero to some instructions of one function and not to others (PTX of 3.6.0 to 3.9.0).
 """
 
-from __future__ import annotations
-
 from collections.abc import Callable
 from fractions import Fraction
 from typing import Any

@@ -1,7 +1,5 @@
 """What specialised loops put in place of right products. Outputs are (programs, rows of a tile, columns)."""
 
-from __future__ import annotations
-
 import torch
 
 from tridiff.fuzz.known.issue import Wrong

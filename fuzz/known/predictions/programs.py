@@ -1,7 +1,5 @@
 """What torch.compile puts in place of right elements of generated programs. Outputs are flat."""
 
-from __future__ import annotations
-
 import torch
 
 from tridiff.fuzz.known.coordinates import cell_of_a_sum

@@ -1,7 +1,5 @@
 """Random integers of offsets beyond 32 bits, as Triton's generator counts them."""
 
-from __future__ import annotations
-
 import torch
 
 from tridiff.fuzz.known.issue import Wrong

@@ -1,7 +1,5 @@
 """What the binary search of Inductor's helper finds where it differs from torch.bucketize: the helper, in torch."""
 
-from __future__ import annotations
-
 import torch
 
 from tridiff.fuzz.known.issue import Wrong

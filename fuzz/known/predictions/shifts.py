@@ -1,7 +1,5 @@
 """What programs of statements store if a shift to the right is filled with the left operand's sign, in torch."""
 
-from __future__ import annotations
-
 from types import SimpleNamespace
 from typing import Any
 

@@ -1,7 +1,5 @@
 """Where Inductor's Welford states come out as the contract does not want them."""
 
-from __future__ import annotations
-
 import torch
 
 from tridiff.fuzz.known.issue import Wrong
