@@ -2,13 +2,13 @@
 
 import pytest
 
+from tests.known.relatives import relative_of
 from tests.known.test_programs import told, wrong
 from tests.unit.graphs.graphs import X, apply, cast, constant, load, num, op, store, vector
 from tridiff.fuzz.known import Attribution, KnownIssue
 from tridiff.fuzz.known.programs import ISSUES
 from tridiff.fuzz.known.rehearse import rehearse
 from tridiff.fuzz.records import ArraySpec, Case, Content
-from tridiff.fuzz.registry import find
 from tridiff.kernels.codegen.graph import Index, Node, Real, Sym
 
 BEYOND, = (one for one in ISSUES if one.name == "index-in-int32")
@@ -31,8 +31,7 @@ def times(factor: int) -> Index:
 
 def is_that_or_new(issue: KnownIssue, case: Case) -> None:
     """Whether the case has the pattern, and a failure of it is of the issue unless its relative fails as well."""
-    relative = issue.relative(case) if issue.relative is not None and issue.match(case) else None
-    assert relative is not None and find(case.target).draw.valid(relative) and not issue.match(relative)
+    relative_of(issue, case)
     assert Attribution(lambda one: wrong(one, failed=False)).issues(case, wrong(case)) == (issue.name,)
     assert Attribution(wrong).issues(case, wrong(case)) == ()
 

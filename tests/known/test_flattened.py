@@ -6,12 +6,12 @@ from collections.abc import Callable
 import pytest
 from msgspec.structs import replace
 
+from tests.known.relatives import relative_of
 from tests.known.test_issues import entry
 from tests.support.outcomes import outcome_of
 from tridiff.fuzz.known import Attribution, KnownIssue
 from tridiff.fuzz.known.statements import ISSUES
 from tridiff.fuzz.records import Case, Outcome, Verdict
-from tridiff.fuzz.registry import find
 from tridiff.fuzz.repro.script import script
 from tridiff.fuzz.statements.cases import rewritten
 from tridiff.fuzz.workers.pool import Pool, PoolOptions
@@ -30,9 +30,7 @@ def test_the_relative_lacks_the_pattern_alone_and_a_failure_of_it_is_new(
         issue: KnownIssue, cause: tuple[str, ...]) -> None:
     recorded = entry(issue.entries[0])
     case = recorded.case
-    assert issue.match(case) and issue.relative is not None
-    relative = issue.relative(case)
-    assert relative is not None and find(case.target).draw.valid(relative) and not issue.match(relative)
+    relative = relative_of(issue, case)
     assert relative == rewritten(case, _without(cause))
 
     def outcome(one: Case, verdict: Verdict) -> Outcome:
@@ -51,9 +49,7 @@ def test_a_function_that_is_not_inlined_stays_one_in_a_script() -> None:
 def test_a_loop_with_a_tensor_for_a_condition_is_the_control_of_one_with_a_constant() -> None:
     issue = next(one for one in ISSUES if one.name == "while-of-a-constant")
     recorded = entry(issue.entries[0])
-    assert issue.match(recorded.case) and issue.relative is not None
-    relative = issue.relative(recorded.case)
-    assert relative is not None and find(relative.target).draw.valid(relative) and not issue.match(relative)
+    relative = relative_of(issue, recorded.case)
     with Pool(PoolOptions(backend="compile:sm_90", spare=False)) as compiler:
         assert compiler.execute(recorded.case, "own").verdict is Verdict.COMPILE_ERROR
         assert compiler.execute(relative, "own").verdict is Verdict.AGREE

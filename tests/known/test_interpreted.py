@@ -3,6 +3,7 @@
 import torch
 from msgspec.structs import replace
 
+from tests.known.relatives import is_told_by_its_control, relative_of
 from tests.known.test_issues import entry
 from tests.support.cases import calling
 from tests.support.outcomes import outcome_of, wrong_in
@@ -96,9 +97,7 @@ def test_errors_of_another_text_and_numbers_instead_of_nan_are_new() -> None:
 def test_the_control_of_a_scaled_product_of_bf16_has_ones_there_and_keeps_the_other_side() -> None:
     known = next(one for one in PRODUCTS if one.name == "interpreter-scales-bf16-as-fp16")
     case = entry(known.entries[0]).case
-    assert known.match(case) and known.relative is not None
-    relative = known.relative(case)
-    assert relative is not None and find(case.target).draw.valid(relative) and not known.match(relative)
+    relative = relative_of(known, case)
     call = cases.call_of(case)
     mixed = changed(case, operands=(replace(call.operands[0], dtype="u16"), replace(call.operands[1], dtype="fp8e5")),
                     options=call.options | {"rhs": "e5m2"})
@@ -113,13 +112,10 @@ def test_the_control_of_a_scaled_product_of_bf16_has_ones_there_and_keeps_the_ot
 def test_a_sum_without_an_axis_is_known_where_one_with_an_axis_is_right_and_sums_of_64_bits_are_not() -> None:
     known = next(one for one in GRAPHS if one.name == "interpreter-sums-beyond-32-bits")
     found = entry(known.entries[0])
-    assert isinstance(found.case.program, Graph) and known.match(found.case) and known.relative is not None
-    relative = known.relative(found.case)
-    assert relative is not None and find(relative.target).draw.valid(relative) and not known.match(relative)
+    assert isinstance(found.case.program, Graph)
+    relative_of(known, found.case)
     failure = outcome_of(found.case, Verdict.CRASH, found.signature)
-    right = replace(failure, verdict=Verdict.AGREE, signature=None)
-    assert Attribution(lambda one: right).issues(found.case, failure) == (known.name,)
-    assert Attribution(lambda one: failure).issues(found.case, failure) == ()
+    is_told_by_its_control(known.name, found.case, failure)
     graph = found.case.program
     wide = replace(graph, buffers=tuple(replace(one, dtype="i64") for one in graph.buffers))
     assert not known.match(replace(found.case, program=wide))

@@ -3,6 +3,7 @@
 import numpy as np
 from msgspec.structs import replace
 
+from tests.known.relatives import is_told_by_its_control, relative_of
 from tests.known.test_issues import entry
 from tests.support.cases import calling
 from tests.support.outcomes import outcome_of, wrong_in
@@ -28,9 +29,8 @@ def test_an_operand_that_was_a_number_has_contents_in_the_relative() -> None:
     call = Call(row="gl.atomic_add", operands=(memory, Operand(kind="number", dtype="i32", number="3")),
                 options={"layout": 0}, stored=("i32", "i32"))
     case = calling(call, {"x0": Content(base=Mixture())})
-    assert find(case.target).draw.valid(case) and known.match(case) and known.relative is not None
-    relative = known.relative(case)
-    assert relative is not None and find(case.target).draw.valid(relative)
+    assert find(case.target).draw.valid(case)
+    relative = relative_of(known, case)
     assert relative.array("x1").content == Content(base=Mixture())
 
 
@@ -50,9 +50,7 @@ def test_a_relative_of_integers_holds_no_nan() -> None:
 def test_calls_of_unnamed_parameters_have_a_relative_with_names_and_calls_by_name_are_not_known() -> None:
     known = next(one for one in STATEMENTS if one.name == "positional-only-parameters-are-dropped")
     case = entry(known.entries[0]).case
-    assert known.match(case) and known.relative is not None
-    relative = known.relative(case)
-    assert relative is not None and find(case.target).draw.valid(relative) and not known.match(relative)
+    relative_of(known, case)
     signature = entry(known.entries[0]).signature
     assert known.tells(signature)
     assert not any(known.tells(replace(signature, kind=kind)) for kind in ("b is not defined", "TypeError: of a call"))
@@ -66,9 +64,8 @@ def test_calls_of_unnamed_parameters_have_a_relative_with_names_and_calls_by_nam
         return replace(one, words=one.words | {"name": "positional_only_default"}, parts=(positive,))
 
     shorter = cases_of_statements.rewritten(case, of_a_truth_value)
-    assert shorter is not None and find(case.target).draw.valid(shorter) and known.match(shorter)
-    relative = known.relative(shorter)
-    assert relative is not None and find(case.target).draw.valid(relative) and not known.match(relative)
+    assert shorter is not None and find(case.target).draw.valid(shorter)
+    relative_of(known, shorter)
 
 
 def test_a_pointer_moved_forward_is_known_by_whatever_lies_there_and_not_where_a_wide_offset_fails_as_well() -> None:
@@ -89,13 +86,10 @@ def controlled(name: str, verdict: Verdict = Verdict.CRASH) -> tuple[KnownIssue,
     relative lacks the pattern, and the failure is the issue's where the control agrees and there alone."""
     known = next(one for one in STATEMENTS if one.name == name)
     case, signature = entry(known.entries[0]).case, entry(known.entries[0]).signature
-    assert known.match(case) and known.relative is not None and known.tells(signature)
-    relative = known.relative(case)
-    assert relative is not None and find(case.target).draw.valid(relative) and not known.match(relative)
+    assert known.tells(signature)
+    relative_of(known, case)
     failure = outcome_of(case, verdict, signature)
-    right = replace(failure, verdict=Verdict.AGREE, signature=None)
-    assert Attribution(lambda one: right).issues(case, failure) == (known.name,)
-    assert Attribution(lambda one: failure).issues(case, failure) == ()
+    right = is_told_by_its_control(known.name, case, failure)
     return known, case, failure, right
 
 
@@ -113,9 +107,8 @@ def test_a_loop_that_asks_its_variable_for_a_method_is_known_and_its_control_giv
             Node(row="name", words={"name": "x0"}),)),), stored=("v0",), results=(Result(dtype="u8"),))
     case = Case(target="language.statements", sizes=cases_of_statements.sizes_of(script, 1), program=script,
                 arrays=cases_of_statements.arrays_of(script, {"x0": Content(base=Explicit(values=("251",)))}))
-    assert find(case.target).draw.valid(case) and known.match(case) and known.relative is not None
-    relative = known.relative(case)
-    assert relative is not None and find(case.target).draw.valid(relative) and not known.match(relative)
+    assert find(case.target).draw.valid(case)
+    relative = relative_of(known, case)
     # 251 + 5 + 2 - 1 wraps
     assert [numpy_answer(one, np.array([251], np.uint8))[0].tolist() for one in (case, relative)] == [[1], [1]]
 
@@ -131,9 +124,7 @@ def test_a_number_that_a_walrus_names_is_known_and_a_tensor_that_it_names_is_not
 def test_comparisons_of_scalars_beside_blocks_are_known_where_choices_in_their_place_run_whatever_they_give() -> None:
     known = next(one for one in STATEMENTS if one.name == "interpreter-comparisons-of-floats-are-floats")
     case, signature = entry(known.entries[0]).case, entry(known.entries[0]).signature
-    assert known.relative is not None
-    relative = known.relative(case)
-    assert relative is not None and find(case.target).draw.valid(relative)
+    relative = relative_of(known, case)
     failure = outcome_of(case, Verdict.CRASH, signature)
     right = replace(failure, verdict=Verdict.AGREE, signature=None)
     is_open = replace(failure, verdict=Verdict.NOT_CHECKED, signature=None, reason=ALL_OPEN)
@@ -144,8 +135,7 @@ def test_comparisons_of_scalars_beside_blocks_are_known_where_choices_in_their_p
     chain = cases_of_statements.rewritten(case, lambda one: replace(
         one, words={"op": "== <"}, parts=(*one.parts, one.parts[1])) if one.row == "compare" else one)
     if chain is not None and find(case.target).draw.valid(chain):  # a form of Triton 3.9.0
-        relative = known.relative(chain)
-        assert relative is not None and find(case.target).draw.valid(relative)
+        relative = relative_of(known, chain)
         assert not any(len(one.parts) > 2 for one in cases_of_statements.every(relative) if one.row == "compare")
 
 
@@ -212,9 +202,7 @@ def test_the_two_defects_of_flips_are_told_by_their_errors_and_their_relatives_h
 def test_conversions_without_a_lowering_are_known_in_gluon_and_for_amd_and_conversions_to_halves_are_not() -> None:
     known = next(one for one in ISSUES if one.name == "casts-between-8-bit-floats-and-fp64")
     found = entry("language.gluon/unsupported-rounding-mod-8f80b535b5")
-    assert known.match(found.case) and known.relative is not None
-    relative = known.relative(found.case)
-    assert relative is not None and find(relative.target).draw.valid(relative) and not known.match(relative)
+    relative_of(known, found.case)
     said = {"Unsupported conversion from 'f64' to 'f8E5M2' with rounding mode rtne": True,
             "Unsupported conversion of a layout": False, "operand #N does not dominate this use": False}
     assert {kind: known.tells(replace(found.signature, kind=kind)) for kind in said} == said
@@ -223,9 +211,7 @@ def test_conversions_without_a_lowering_are_known_in_gluon_and_for_amd_and_conve
 def test_a_fold_of_all_axes_by_a_function_has_a_control_that_folds_them_and_keeps_none() -> None:
     known = next(one for one in ISSUES if one.name == "interpreter-forgets-kept-axes")
     case = entry(known.entries[0]).case
-    assert known.match(case) and known.relative is not None
-    relative = known.relative(case)
-    assert relative is not None and find(relative.target).draw.valid(relative) and not known.match(relative)
+    relative = relative_of(known, case)
     assert cases.call_of(relative).options == {"axis": "None", "function": "_product", "way": "function"}
 
 
@@ -245,13 +231,11 @@ def _scaled(**options: bool | str) -> Case:
 
 def test_fp4_packed_along_m_or_n_is_known_and_its_control_is_packed_along_k() -> None:
     known = next(one for one in PRODUCTS if one.name == "fp4-packed-along-n")
-    assert known.relative is not None
     for otherwise in ({"lhs_k_pack": False}, {"rhs_k_pack": False}, {"lhs_k_pack": False, "rhs_k_pack": False}):
         for scales in ({}, {"lhs_scale": True}, {"rhs_scale": True}, {"lhs_scale": True, "rhs_scale": True}):
             case = _scaled(lhs="e2m1", rhs="e2m1", **otherwise, **scales)
-            assert find(case.target).draw.valid(case) and known.match(case)
-            relative = known.relative(case)
-            assert relative is not None and find(case.target).draw.valid(relative) and not known.match(relative)
+            assert find(case.target).draw.valid(case)
+            relative = relative_of(known, case)
             plain = cases.call_of(_scaled(lhs="e2m1", rhs="e2m1", **scales))
             assert cases.call_of(relative).operands == plain.operands
             assert cases.call_of(relative).options == plain.options
@@ -273,13 +257,10 @@ def test_a_float_passed_beside_fp64_is_known_where_its_rounding_to_fp32_shows_an
         return calling(call, {"x0": ("0.0",)})
 
     found = case("fp64", "1.0e-10")
-    assert find(found.target).draw.valid(found) and known.match(found) and known.relative is not None
+    assert find(found.target).draw.valid(found)
     assert not any(map(known.match, (case("fp64", "0.5"), case("fp64", 'float("inf")'), case("fp32", "1.0e-10"),
                                      case("fp64", "1.0e-10", "constexpr"))))
-    relative = known.relative(found)
-    assert relative is not None and find(found.target).draw.valid(relative) and not known.match(relative)
+    relative_of(known, found)
     failure = outcome_of(found, Verdict.DISAGREE, wrong_in(found, "out0"))
-    right = replace(failure, verdict=Verdict.AGREE, signature=None)
-    assert Attribution(lambda one: right).issues(found, failure) == (known.name,)
-    assert Attribution(lambda one: failure).issues(found, failure) == ()
+    right = is_told_by_its_control(known.name, found, failure)
     assert Attribution(lambda one: right).issues(found, replace(failure, backend="cuda")) == ()

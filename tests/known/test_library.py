@@ -6,6 +6,7 @@ import torch
 from msgspec.structs import replace
 
 from tests.known.outcomes import compiled
+from tests.known.relatives import is_told_by_its_control
 from tests.known.test_compiled_operations import of_operation
 from tests.known.test_issues import entry
 from tests.support.cases import calling
@@ -97,9 +98,7 @@ def test_remainders_of_broadcast_blocks_are_predicted_one_by_one() -> None:
 def test_a_power_that_is_wrong_without_contraction_as_well_is_new() -> None:
     case = lines("libdevice.pow.pow", ("1.5",), ("200.0",))
     failure = outcome_of(case, Verdict.DISAGREE, wrong_in(case, "out0"), backend="cuda")
-    right = replace(failure, verdict=Verdict.AGREE, signature=None)
-    assert Attribution(lambda relative: right).issues(case, failure) == ("library-pow-contracted",)
-    assert Attribution(lambda relative: failure).issues(case, failure) == ()
+    right = is_told_by_its_control("library-pow-contracted", case, failure)
     assert Attribution(lambda relative: right).issues(
         replace(case, options=replace(case.options, enable_fp_fusion=False)), failure) == ()
 

@@ -11,6 +11,7 @@ from triton.language.semantic import TritonSemantic
 
 from tests.known.outcomes import compiled, outcome
 from tests.known.recorded import rehearsed
+from tests.known.relatives import relative_of
 from tests.known.test_issues import entry
 from tests.unit.graphs.graphs import R, X, apply, at, cast, constant, load, matrix, num, op, store, vector
 from tridiff.fuzz.kinds.graphs import by_torch
@@ -63,8 +64,7 @@ def check_known_and_left_out(name: str, case: Case, known: bool) -> None:
     issue, = (one for one in ISSUES if one.name == name)
     assert issue.match(case) == known
     if known:
-        relative = _relative(issue, case)
-        assert relative is not None and find(case.target).draw.valid(relative) and not issue.match(relative)
+        relative_of(issue, case)
         right = Attribution(lambda one: wrong(one, failed=False)).issues(case, wrong(case))
         assert right == (name,) and Attribution(wrong).issues(case, wrong(case)) == ()
 
@@ -73,8 +73,7 @@ def check_known_and_left_out(name: str, case: Case, known: bool) -> None:
 def test_what_is_not_rounded_to_decimals_is_real_as_well(rounded: Sym | Apply) -> None:
     case = of_expression(Apply(function="round_decimal", args=(rounded, num(2))), "fp64")
     issue, = (one for one in ISSUES if one.name == "round-to-decimals")
-    relative = _relative(issue, case)
-    assert relative is not None and find(case.target).draw.valid(relative) and not issue.match(relative)
+    relative_of(issue, case)
 
 
 def test_a_search_that_is_right_without_nan_boundaries_is_the_known_issue() -> None:
@@ -346,8 +345,7 @@ def test_sums_and_products_of_positions_are_right_as_their_largest(
     made = replace(case, program=replace(case.program, nodes=nodes))
     assert issue.match(made) is known
     if known:
-        relative = _relative(issue, made)
-        assert relative is not None and find(made.target).draw.valid(relative) and not issue.match(relative)
+        relative_of(issue, made)
         good = Attribution(lambda one: wrong(one, failed=False))
         assert good.issues(made, wrong(made)) == ("positions-in-another-type",)
         assert Attribution(wrong).issues(made, wrong(made)) == ()
@@ -367,8 +365,7 @@ def test_a_negated_expression_of_floats_is_rid_of_its_sign_and_one_of_integers_i
     issue, = (one for one in ISSUES if one.name == "negation-by-subtraction")
     negated = Apply(function="neg", args=(Apply(function="to_float", args=(X,)),))
     case = of_expression(negated, "fp64")
-    relative = _relative(issue, case)
-    assert relative is not None and find(case.target).draw.valid(relative) and not issue.match(relative)
+    relative_of(issue, case)
     assert not issue.match(of_expression(Apply(function="neg", args=(X,)), "i64"))
 
 

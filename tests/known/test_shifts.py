@@ -3,6 +3,7 @@
 import torch
 from msgspec.structs import replace
 
+from tests.known.relatives import is_told_by_its_control, relative_of
 from tests.known.test_issues import entry
 from tests.support.outcomes import outcome_of
 from tridiff.fuzz.known import Attribution
@@ -41,10 +42,6 @@ def test_signed_numbers_that_the_interpreter_leaves_are_known_where_signed_amoun
     raised = replace(found.signature, verdict=Verdict.CRASH, kind="TypeError: ufunc 'bitwise_and' not supported for")
     for signature in (found.signature, raised):
         failure = outcome_of(found.case, signature.verdict, signature)
-        right = replace(failure, verdict=Verdict.AGREE, signature=None)
-        assert INTERPRETED.relative is not None
-        relative = INTERPRETED.relative(found.case)
-        assert relative is not None and find(relative.target).draw.valid(relative) and not INTERPRETED.match(relative)
-        assert Attribution(lambda one, right=right: right).issues(found.case, failure) == (INTERPRETED.name,)
-        assert Attribution(lambda one, failure=failure: failure).issues(found.case, failure) == ()
+        relative_of(INTERPRETED, found.case)
+        right = is_told_by_its_control(INTERPRETED.name, found.case, failure)
         assert Attribution(lambda one, right=right: right).issues(found.case, replace(failure, backend="cuda")) == ()

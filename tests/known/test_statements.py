@@ -6,6 +6,7 @@ import numpy as np
 import pytest
 from msgspec.structs import replace
 
+from tests.known.relatives import is_told_by_its_control, relative_of
 from tests.known.test_issues import entry
 from tests.support.outcomes import outcome_of, wrong_in
 from tridiff.fuzz.known import Attribution
@@ -41,9 +42,7 @@ def program(body: Node, *, of: Sequence[str], result: str, options: LaunchOption
 def same_without(issue: str, case: Case, *inputs: int) -> Case:
     """The relative of a case, which lacks the pattern and computes the same."""
     known = KNOWN[issue]
-    assert known.match(case) and known.relative is not None
-    relative = known.relative(case)
-    assert relative is not None and find(case.target).draw.valid(relative) and not known.match(relative)
+    relative = relative_of(known, case)
     operands = cases.script_of(case).operands
     given = [np.array([value], numpy_dtype(one.dtype)) for value, one in zip(inputs, operands, strict=True)]
     before, after = ([one.tolist() for one in numpy_answer(of, *given)] for of in (case, relative))
@@ -72,9 +71,7 @@ def test_a_number_that_a_record_refuses_is_known_where_the_control_agrees(issue:
     refused = replace(found.signature, verdict=Verdict.CRASH, kind=(
         "TypeError: Expected <class 'triton.language.core.tensor'> for attribute 'a', got <class 'bool'>"))
     failure = outcome_of(found.case, Verdict.CRASH, refused)
-    right = replace(failure, verdict=Verdict.AGREE, signature=None)
-    assert Attribution(lambda one: right).issues(found.case, failure) == (issue,)
-    assert Attribution(lambda one: failure).issues(found.case, failure) == ()
+    right = is_told_by_its_control(issue, found.case, failure)
     assert Attribution(lambda one: right).issues(found.case, replace(failure, backend="cuda")) == ()
 
 
@@ -128,10 +125,7 @@ def test_a_negation_lost_in_an_extremum_of_three_is_controlled_by_a_complement(o
     issue = next(one for one in EXTREMA if one.name == "negation-lost-in-extremum-of-three")
     assert issue.match(case) == known
     if known and issue.relative is not None:
-        relative = issue.relative(case)
-        assert relative is not None and find(case.target).draw.valid(relative) and not issue.match(relative)
+        relative_of(issue, case)
         signature = wrong_in(case, "out0")
         failure = outcome_of(case, Verdict.DISAGREE, signature, backend="cuda")
-        right = replace(failure, verdict=Verdict.AGREE, signature=None)
-        assert Attribution(lambda _: right).issues(case, failure) == (issue.name,)
-        assert Attribution(lambda _: failure).issues(case, failure) == ()
+        is_told_by_its_control(issue.name, case, failure)
