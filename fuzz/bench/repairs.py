@@ -56,14 +56,24 @@ def causes(entries: Iterable[CorpusEntry], *, failing: str, right: str, backend:
     return found
 
 
-def found_again(gate: GateSummary, *, relation: Relation, backend: str, asked: Asked) -> dict[str, list[str]]:
-    """Causes of the gate's differences of a relation, with the ids of these."""
+def found_again(gate: GateSummary, *, relation: Relation, backend: str, known: Collection[str],
+                asked: Asked) -> dict[str, list[str]]:
+    """Causes of the gate's differences of a relation, with the ids of these. Differences that by pattern and failure
+    may belong to a few of the known causes come first; those that may only belong to causes that are found are not
+    asked."""
     found: dict[str, list[str]] = {}
-    for one in gate.findings:
-        if one.relation is relation and kind(one.entry.found_in.backend) == backend:
+    hopes = [(_hopes(one.entry.case, one.entry.signature, known), one) for one in gate.findings
+             if one.relation is relation and kind(one.entry.found_in.backend) == backend]
+    for hoped, one in sorted(hopes, key=lambda some: len(some[0]) or len(known) + 1):
+        if not hoped or not hoped <= found.keys():
             for name in asked(one):
                 found.setdefault(name, []).append(one.entry.id)
     return found
+
+
+def _hopes(case: Case, signature: Signature, known: Collection[str]) -> set[str]:
+    """Causes whose pattern a case has, and that fail as it does."""
+    return {one.name for one in issues_of(case, signature.subject) if one.name in known and one.shows_as(signature)}
 
 
 def drawn(state: Path, *, relation: Relation, backend: str) -> Iterator[tuple[Case, Signature]]:
@@ -81,8 +91,7 @@ def among(cases: Iterable[tuple[Case, Signature]], *, lacking: Collection[str], 
     found: dict[str, list[str]] = {}
     tries: Counter[str] = Counter()
     for case, signature in cases:
-        hoped = {one.name for one in issues_of(case, signature.subject) if one.name in lacking and (
-            one.name not in found and tries[one.name] < TRIES and one.shows_as(signature))}
+        hoped = {name for name in _hopes(case, signature, lacking) if name not in found and tries[name] < TRIES}
         if hoped:
             tries.update(hoped)
             for name in set(asked(case, signature.subject)) & (set(lacking) - found.keys()):
@@ -145,7 +154,7 @@ def main() -> None:
     entries = [entry for entry in corpus.entries() if isinstance(entry, CorpusEntry)]
     known = causes(entries, failing=failing, right=right, backend=given.backend)
     try:
-        found = found_again(gate, relation=relation, backend=given.backend, asked=_attributing(pools))
+        found = found_again(gate, relation=relation, backend=given.backend, known=known, asked=_attributing(pools))
         if given.state is not None:
             found |= among(drawn(given.state, relation=relation, backend=given.backend), lacking=known.keys() - found,
                            asked=lambda case, subject: attributed(pools, case, subject, given.backend))

@@ -296,9 +296,11 @@ class Deal:
 
     def _shortened(self, spec: ShardSpec) -> ShardSpec:
         """A shard of the floor has less time where it is known to run nothing that has changed, and others do; or where
-        every cell was reached often enough, and others were not."""
+        every cell was reached often enough, and others were not. It ends when that is so."""
         if self._reached_all(spec):
             return replace(spec, seconds=UNREACHED * spec.seconds)
+        if self._reaches_soon(spec):
+            return replace(spec, aimed=True)
         reaching = self._yields.reaching(self._among) if self._reach_share and spec.max_cases is None else {}
         if not reaching or combination(spec) in reaching or not self._planned(spec):
             return spec
@@ -309,6 +311,12 @@ class Deal:
         name = combination(spec)
         return bool(not spec.issue and self._planned(spec) and self._plan.options.by_yield and self._lacking.cells(name)
                     and not self._lacking.of(name) and self._lacking.among(self._among))
+
+    def _reaches_soon(self, spec: ShardSpec) -> bool:
+        """Whether a shard of a campaign may end when its cells are reached often enough: others lack cases as well."""
+        return bool(not spec.issue and self._planned(spec) and self._plan.options.by_yield and (
+            self._plan.options.builds is None) and self._lacking.of(combination(spec)) and (
+                len(self._lacking.among(self._among)) > 1))
 
     def _made(self, chosen: Combination, *, scout: bool = False, only: tuple[str, ...] = (), aimed: bool = False,
               seconds: float | None = None) -> ShardSpec:

@@ -32,8 +32,11 @@ TRIES = 8
 """Draws of a part of a call that must fit the rest of it, before the whole case is given up."""
 
 SMALL, SMALLER = 6, 4
-"""Of eight blocks five are so many times smaller, at most, where kernels are compiled for cells that lack cases: these
-count calls, and to compile one takes longer the more elements a thread has. One has eight times as many."""
+"""Of eight blocks five are so many times smaller, at most, where draws are for cells that lack cases: these count
+calls, and to compile or to interpret one takes longer the more elements it has. One has eight times as many."""
+
+MUCH_SMALLER = 16
+"""The same for calls that take many steps for each element."""
 
 
 class Choices:
@@ -62,12 +65,14 @@ class Choices:
         """The value half of the time."""
         return value if self.flag() else self.one((value, *others))
 
-    def shape(self, *, low: int = 1, high: int = 3, most: int = 256, least: int = 1) -> tuple[int, ...]:
-        """Powers of two, of a drawn rank. most: elements together; least: smallest extent."""
+    def shape(self, *, low: int = 1, high: int = 3, most: int = 256, least: int = 1,
+              many_steps: bool = False) -> tuple[int, ...]:
+        """Powers of two, of a drawn rank. most: elements together; least: smallest extent. many_steps: whether the call
+        takes many steps for each element."""
         rank = self.whole(low, high)
         size = self.whole(0, 7)
-        if 0 < size < SMALL and self.limits.mode and self.limits.aims:
-            most //= SMALLER
+        if 0 < size < SMALL and self.limits.aims and (self.limits.mode or self.limits.backend == "interpreter"):
+            most //= MUCH_SMALLER if many_steps else SMALLER
         left = min(most if size else 8 * most, self.limits.elements)
         found: list[int] = []
         for place in range(rank):

@@ -86,7 +86,8 @@ class _Scripted(Choices):
         """Once: the other answers are tried anyhow."""
         return super().until(draw, fits, tries=1)
 
-    def shape(self, *, low: int = 1, high: int = 3, most: int = 256, least: int = 1) -> tuple[int, ...]:
+    def shape(self, *, low: int = 1, high: int = 3, most: int = 256, least: int = 1,
+              many_steps: bool = False) -> tuple[int, ...]:
         return self._shape
 
     def partner(self, shape: tuple[int, ...]) -> tuple[int, ...]:

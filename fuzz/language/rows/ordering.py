@@ -22,7 +22,7 @@ def _sorted(name: str, *, method: bool = False) -> Row:
     row = "tensor.sort" if method else name
 
     def draw(choices: Choices) -> Call:
-        one, shape = choices.dtype(NUMBERS), choices.shape(high=3, most=512)
+        one, shape = choices.dtype(NUMBERS), choices.shape(high=3, most=512, many_steps=True)
         options: dict[str, bool | int | str] = {}
         if choices.flag():
             options["descending"] = choices.flag()
@@ -43,7 +43,7 @@ def _sorted(name: str, *, method: bool = False) -> Row:
 
 def _topk() -> Row:
     def draw(choices: Choices) -> Call:
-        one, shape = choices.dtype(NUMBERS), choices.shape(high=3, most=512)
+        one, shape = choices.dtype(NUMBERS), choices.shape(high=3, most=512, many_steps=True)
         k = choices.one([1 << power for power in range(shape[-1].bit_length())])
         options: dict[str, bool | int | str] = {"k": k}
         if choices.whole(0, 3) == 3:
@@ -98,7 +98,8 @@ def _merge() -> Row:
     """Lines that rise and then fall, brought in order: the halves of each are sorted before, one of them downwards."""
 
     def draw(choices: Choices) -> Call:
-        one, shape = choices.dtype(("i32", "i64", "u32", "u64", "fp32", "fp64")), choices.shape(high=2, most=256)
+        one = choices.dtype(("i32", "i64", "u32", "u64", "fp32", "fp64"))
+        shape = choices.shape(high=2, most=256, many_steps=True)
         options: dict[str, bool | int | str] = {}
         if choices.flag():
             options["descending"] = choices.flag()

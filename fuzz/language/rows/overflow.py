@@ -22,6 +22,8 @@ SYMBOLS = {"add": "+", "sub": "-", "mul": "*"}
 _WAYS = ("plain", "in_place", "function", "unchecked", "helper", "noinline", "branch", "repeated")
 _MOST = 16
 """Elements of most blocks: each is listed in the case."""
+_BUDGET = 1024
+"""Elements of all programs of a launch, of each of which Python does every operation."""
 _TIMES = 3
 """How often `repeated` does it."""
 
@@ -92,7 +94,8 @@ def _binary(op: str) -> Row:
         return f"{mode}\ndef _inner(a, b):\n    return a {SYMBOLS[op]} b\n\n\n" if mode else ""
 
     return Row(
-        name=f"overflow.{op}", topic="overflow", covers=(), draw=draw, text=text, definitions=definitions,
+        name=f"overflow.{op}", topic="overflow", covers=(), budget=_BUDGET, draw=draw, text=text,
+        definitions=definitions,
         results=lambda call, version: (Result(dtype=promoted(*call.operands), shape=together(call)),),
         answer=answer, rules=lambda call: (BIT,), checked=checked)
 
@@ -119,7 +122,7 @@ def _negated() -> Row:
             watch.compute("sub", 0, x, call.stored[0])
 
     return Row(
-        name="overflow.neg", topic="overflow", covers=(), draw=draw, text=lambda call: "-x0",
+        name="overflow.neg", topic="overflow", covers=(), budget=_BUDGET, draw=draw, text=lambda call: "-x0",
         results=lambda call, version: (Result(dtype=call.operands[0].dtype, shape=together(call)),),
         answer=lambda call, lib, operands: (lib.pointwise("sub", call.stored[0], 0, operands[0]),),
         rules=lambda call: (BIT,), checked=checked)
@@ -159,7 +162,7 @@ def _ceiling() -> Row:
         return (lib.pointwise_defined("floordiv_operator", of, above, operands[1]),)
 
     return Row(
-        name="overflow.cdiv", topic="overflow", covers=(), draw=draw,
+        name="overflow.cdiv", topic="overflow", covers=(), budget=_BUDGET, draw=draw,
         text=lambda call: f"tl.cdiv({argument(call, 0)}, {argument(call, 1)})",
         results=of_shape(together), answer=answer,
         defined=defined, rules=lambda call: (BIT,), checked=checked)
@@ -204,7 +207,7 @@ def _pointer() -> Row:
         return (lib.cast(offset, to="i64"),)
 
     return Row(
-        name="overflow.pointer", topic="overflow", covers=(), draw=draw, text=text,
+        name="overflow.pointer", topic="overflow", covers=(), budget=_BUDGET, draw=draw, text=text,
         results=lambda call, version: (Result(dtype="i64", shape=together(call)),), answer=answer,
         rules=lambda call: (BIT,), checked=checked)
 
@@ -234,7 +237,7 @@ def _index() -> Row:
         return (lib.pointwise("add", of, lib.pointwise("mul", of, places, stride), start),)
 
     return Row(
-        name="overflow.index", topic="overflow", covers=(), draw=draw,
+        name="overflow.index", topic="overflow", covers=(), budget=_BUDGET, draw=draw,
         text=lambda call: f"tl.arange(0, {length(call)}) * x0 + x1",
         results=lambda call, version: (Result(dtype=of_types("i32", call.operands[0].dtype), shape=(length(call),)),),
         answer=answer, rules=lambda call: (BIT,), checked=checked)
@@ -298,7 +301,7 @@ def _folded(scan: bool) -> Row:
         return (lib.fold(operands[0], kind=kind, axis=axis, keep=False),)
 
     return Row(
-        name=name, topic="overflow", covers=(), draw=draw, text=text, refused=_library,
+        name=name, topic="overflow", covers=(), budget=_BUDGET, draw=draw, text=text, refused=_library,
         results=lambda call, version: (Result(dtype=call.operands[0].dtype, shape=shape(call)),), answer=answer,
         rules=lambda call: (BIT,), checked=checked,
         contents=lambda call: (functions[str(call.options["by"])],))
@@ -352,7 +355,7 @@ def _quiet() -> Row:
         return (lib.pointwise_defined("floordiv_operator", of, *operands) if op == "floordiv" else known,)
 
     return Row(
-        name="overflow.nothing", topic="overflow", covers=(), draw=draw, text=text,
+        name="overflow.nothing", topic="overflow", covers=(), budget=_BUDGET, draw=draw, text=text,
         results=lambda call, version: (Result(dtype=halves[call.operands[0].dtype] if call.options["op"] == "narrow"
                                               else call.operands[0].dtype, shape=together(call)),),
         answer=answer, defined=defined, rules=lambda call: (BIT,), checked=lambda call, watch, operands: None)

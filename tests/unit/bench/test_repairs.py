@@ -12,6 +12,7 @@ from tests.unit.report import records
 from tridiff.fuzz.bench.repairs import among, attributed, causes, drawn, found_again, table
 from tridiff.fuzz.corpus.installed import DEFAULT, corpus_to_read
 from tridiff.fuzz.corpus.store import Corpus
+from tridiff.fuzz.gate.record import GateFinding
 from tridiff.fuzz.pair.relate import relate
 from tridiff.fuzz.records import Case, CorpusEntry, Verdict
 from tridiff.fuzz.records.pair import Relation
@@ -38,10 +39,28 @@ def test_what_a_gate_drew_is_held_against_them(tmp_path: Path) -> None:
     fixed = [one for one in gate.findings if one.relation is Relation.FIXED]
     assert fixed and len(fixed) < len(gate.findings)
     where = fixed[0].entry.found_in.backend.partition(":")[0]
-    found = found_again(gate, relation=Relation.FIXED, backend=where, asked=lambda one: ("repaired",))
+    found = found_again(gate, relation=Relation.FIXED, backend=where, known=(), asked=lambda one: ("repaired",))
     assert found == {"repaired": [one.entry.id for one in fixed]}
     said = table({"repaired": ["t/a"], "missed": ["t/b"]}, found)
     assert said.startswith("1 of 2 causes found again (50%).") and "| missed | t/b | not found |" in said
+
+
+def test_a_difference_is_not_run_for_causes_that_are_found(tmp_path: Path) -> None:
+    proved = Corpus(corpus_to_read(DEFAULT)).find("zero-sign-c65330b634")
+    gate = read_gate(records.gate(tmp_path))
+    one = next(one for one in gate.findings if one.relation is Relation.FIXED)
+    found_in = replace(one.entry.found_in, backend="cuda")
+    of_it = [replace(one, entry=replace(proved, id=name, found_in=found_in)) for name in ("first", "second")]
+    other = replace(one, entry=replace(one.entry, id="other", found_in=found_in))
+    asked: list[str] = []
+
+    def ask(finding: GateFinding) -> tuple[str, ...]:
+        asked.append(finding.entry.id)
+        return (proved.cause,) if finding.entry.id == "first" else ()
+
+    found = found_again(replace(gate, findings=(other, *of_it)), relation=Relation.FIXED, backend="cuda",
+                        known=(proved.cause,), asked=ask)
+    assert asked == ["first", "other"] and found == {proved.cause: ["first"]}
 
 
 def test_other_cases_with_the_pattern_of_a_cause_are_asked_until_one_belongs_to_it(tmp_path: Path) -> None:
