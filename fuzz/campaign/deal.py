@@ -1,11 +1,11 @@
 """Which shard a worker gets next: those of the plan, and between them shards for whatever brings most.
 
 Of a campaign's worker time, `plan.FLOOR` goes to the shards of its plan, the same for every combination of target,
-subject and backend, each of which comes up before anything else does; what a gate draws for known issues comes without
-regard to that part, which has its own. The rest is dealt by yield (`yields`). What is dealt is written before it runs,
-so that a campaign that is resumed goes on with it. The same seed and the same results, in the order in which they came
-in, deal the same shards to the same processes; how many cases fit into a second is the machine's matter. Programs for
-torch.compile go to few of the processes (`homes`).
+subject and backend, each of which comes up before anything else does, and `plan.OF_ISSUES` of a gate's to what it draws
+for known issues, which need not wait for the end of the others. The rest is dealt by yield (`yields`). What is dealt is
+written before it runs, so that a campaign that is resumed goes on with it. The same seed and the same results, in the
+order in which they came in, deal the same shards to the same processes; how many cases fit into a second is the
+machine's matter. Programs for torch.compile go to few of the processes (`homes`).
 """
 
 import collections
@@ -19,7 +19,7 @@ from msgspec.structs import replace
 from tridiff.fuzz.backends import ARCHITECTURES, FOR_CHIPS, kind
 from tridiff.fuzz.campaign.homes import Homes, at_home
 from tridiff.fuzz.campaign.lacking import Lacking
-from tridiff.fuzz.campaign.plan import FLOOR, LONGEST_SHARD, backend_share, shard_of, weight
+from tridiff.fuzz.campaign.plan import FLOOR, LONGEST_SHARD, OF_ISSUES, backend_share, shard_of, weight
 from tridiff.fuzz.campaign.record import CampaignOptions, Plan, ShardResult, ShardSpec
 from tridiff.fuzz.campaign.yields import Combination, combination, of_results
 from tridiff.fuzz.content.counter import finalise
@@ -97,7 +97,8 @@ class Deal:
         self._next = len(plan.shards) + len(dealt(state))
         self._first = self._first_cycle()
         self._seconds = sum(one.spec.seconds for one in results)
-        self._planned_seconds = sum(one.spec.seconds for one in results if self._planned(one.spec))
+        self._planned_seconds = sum(one.spec.seconds for one in results if self._of_floor(one.spec))
+        self._issue_seconds = sum(one.spec.seconds for one in results if one.spec.issue)
         self._closed = False
         self._reach_share = 0.0 if not plan.options.alike.functions else (
             OF_REACH if plan.options.alike.python else OF_REACH_BESIDE)
@@ -189,7 +190,8 @@ class Deal:
         self._running[spec.index] = self._for_reach(spec), spec.seconds
         if self._lacking.cells(combination(spec)) and not spec.issue:
             self._aimed[spec.index] = combination(spec)
-        self._planned_seconds += spec.seconds if self._planned(spec) else 0.0
+        self._planned_seconds += spec.seconds if self._of_floor(spec) else 0.0
+        self._issue_seconds += spec.seconds if spec.issue else 0.0
         return spec
 
     def _at_device(self, spec: ShardSpec, place: int | None) -> ShardSpec:
@@ -202,6 +204,9 @@ class Deal:
 
     def _planned(self, spec: ShardSpec) -> bool:
         return spec.index < len(self._plan.shards)
+
+    def _of_floor(self, spec: ShardSpec) -> bool:
+        return self._planned(spec) and not spec.issue
 
     def _for_reach(self, spec: ShardSpec) -> bool:
         return _scout(spec) and not self._planned(spec)
@@ -286,6 +291,9 @@ class Deal:
                 not self._plan.options.by_yield or planned.index in self._first or not self._planned(planned)
                 or planned.issue or self._planned_seconds <= FLOOR * self._seconds):
             return self._taken_out(planned)
+        if self._issue_seconds <= OF_ISSUES * self._seconds and (
+                anew := next((spec for spec in self._waiting if spec.issue), None)) is not None:
+            return self._taken_out(anew)
         if (short := self._short()) is not None:
             least, most = SHORTEST, OF_LENGTH * length(self._plan.options)
             return self._made(short, aimed=True, seconds=min(max(self._needs()[short], least), most))

@@ -18,6 +18,9 @@ LONGEST_SHARD = 120.0
 FLOOR = 0.4
 """Part of the time that all combinations share equally, where the rest goes by yield."""
 
+OF_ISSUES = 0.35
+"""Part of a gate's time that known issues may have together, which are drawn anew."""
+
 BESIDE_GPU = 0.15
 """What the interpreter, or a compilation for another chip, gets of a gate's time where a GPU gets 1 for bringing as
 much."""

@@ -10,6 +10,7 @@ from functools import cache
 
 from msgspec.structs import replace
 
+from tridiff.fuzz.campaign.plan import OF_ISSUES
 from tridiff.fuzz.campaign.record import CampaignOptions, ShardSpec
 from tridiff.fuzz.campaign.yields import Combination
 from tridiff.fuzz.corpus.installed import installed
@@ -18,9 +19,6 @@ from tridiff.fuzz.known.issue import KnownIssue
 from tridiff.fuzz.known.issues import all_issues
 from tridiff.fuzz.records import CorpusEntry
 from tridiff.fuzz.registry import find
-
-OF_ISSUES = 0.35
-"""Part of a gate's time that known issues may have together."""
 
 LONGEST, SHORTEST = 30.0, 2.0
 """Most seconds for an issue in one of its targets. A gate that has less for each than the second draws none: its floor

@@ -5,6 +5,7 @@ from collections import Counter
 from pathlib import Path
 
 import pytest
+from msgspec.structs import replace
 
 from tests.support.campaigns import campaign_options, shard_spec
 from tests.support.fake_pool import FakePool
@@ -12,7 +13,7 @@ from tests.unit.campaign.test_endings import campaign, finish, here  # noqa: F40
 from tridiff.fuzz.campaign import deal, run
 from tridiff.fuzz.campaign.deal import Deal, dealt
 from tridiff.fuzz.campaign.homes import Homes, at_home
-from tridiff.fuzz.campaign.plan import BESIDE_GPU, FLOOR, plan_shards, weight
+from tridiff.fuzz.campaign.plan import BESIDE_GPU, FLOOR, OF_ISSUES, plan_shards, weight
 from tridiff.fuzz.campaign.record import Counts, Plan, ShardResult, ShardSpec
 from tridiff.fuzz.campaign.yields import Yields, combination
 from tridiff.fuzz.registry import find
@@ -236,3 +237,23 @@ def test_a_campaign_by_yield_counts_and_gathers_what_was_dealt(tmp_path: Path, h
     shards = {shard for (shard,) in database.execute("select distinct shard from outcomes")}
     database.close()
     assert shards & {spec.index for spec in made}
+
+
+def test_what_is_drawn_for_known_issues_has_its_part_from_the_start_and_takes_none_from_the_floor(
+        tmp_path: Path) -> None:
+    night = Night(tmp_path / "with")
+    floor, (like, *_) = night.plan.shards, night.plan.shards
+    issues = tuple(replace(like, index=len(floor) + number, issue=f"one-{number}", seconds=5.0)
+                   for number in range(60))
+    night.plan = replace(night.plan, shards=(*floor, *issues))
+    cycle = len({combination(spec) for spec in floor})
+    dealt_there = [one.spec for one in night.run(night.deal(), cycle + 60)]
+    assert not any(spec.issue for spec in dealt_there[:cycle]), "every combination comes first"
+    seconds = Counter[str]()
+    for spec in dealt_there:
+        part = "issue" if spec.issue else "floor" if spec.index < len(floor) else "yield"
+        seconds[part] += round(1000 * spec.seconds)
+    assert seconds["issue"] / seconds.total() == pytest.approx(OF_ISSUES, abs=0.06)
+    assert any(spec.index < len(floor) and not spec.issue for spec in dealt_there[cycle:])
+    assert [spec.issue for spec in dealt_there if spec.issue] == [one.issue for one in issues][:sum(
+        bool(spec.issue) for spec in dealt_there)]
