@@ -133,8 +133,8 @@ def _valid(case: Case) -> bool:
 
 
 def _table_reaches(case: Case, start: int, divisor: int) -> bool:
-    """Whether the gather's table still holds its positions, and enough of them on both sides."""
-    content = case.array("table").content
+    """Whether there is a table that still holds its positions, and enough of them on both sides."""
+    content = next((spec.content for spec in case.arrays if spec.name == "table"), None)
     if content is None or not isinstance(content.base, Iota) or content.overrides or content.base.step != 1:
         return False
     reach = _reach(case.target, start, case.sizes["rows"], divisor)

@@ -6,10 +6,11 @@ from pathlib import Path
 import msgspec
 import pytest
 
-from tests.support.cases import addition
+from tests.support.cases import addition, ramp
 from tests.support.outcomes import wrong_in
 from tridiff.fuzz.builds.alike import Alike
 from tridiff.fuzz.campaign.deal import Deal
+from tridiff.fuzz.campaign.neighbours import other_choices
 from tridiff.fuzz.campaign.record import CampaignOptions, Counts, Plan, ShardResult
 from tridiff.fuzz.campaign.yields import Yields, combination
 from tridiff.fuzz.gate.plan import OF_TIME, ONCE, SECONDS_COSTLY, combinations, entries_left_out, gate_shards
@@ -56,6 +57,12 @@ def test_neighbours_are_other_cases_of_the_same_target() -> None:
     shards = gate_shards(options(), ENTRIES)
     near = [case for spec in shards for case in spec.first if case.digest not in digests]
     assert len(near) >= 12 and {case.target for case in near} == {"triton.vector_add"}
+
+
+def test_a_ramp_without_a_table_has_other_choices_and_none_of_them_is_to_read_one() -> None:
+    choices = [one.params for turn in range(8) for one in other_choices(ramp(start=-4, divisor=4, rows=8), turn)]
+    assert {one["divisor_kind"] for one in choices} > {"constexpr", "run_time"}
+    assert {one["form"] for one in choices} == {"ramp"}
 
 
 def test_a_short_gate_gives_the_corpus_a_part_of_its_time_only() -> None:
