@@ -9,6 +9,7 @@ from tridiff.fuzz.known.issue import Wrong
 from tridiff.fuzz.known.issues import issues_of
 from tridiff.fuzz.known.predictions.conversions import low_bits_of_its_integer
 from tridiff.fuzz.known.predictions.rereads import not_negative
+from tridiff.fuzz.known.rehearse import rehearse
 from tridiff.fuzz.records import Content, Iota
 from tridiff.kernels.language.call import Call, Operand
 
@@ -65,3 +66,13 @@ def test_of_a_product_only_sign_and_absolute_value_are_predicted() -> None:
     squares = [any(one.name == "product-of-two-reads-is-a-square" for one in issues_of(seen.case, "own"))
                for seen in (less, of_abs, product)]
     assert squares == [True, True, False]
+
+
+def test_of_two_zeros_the_larger_is_either_and_their_product_has_a_sign() -> None:
+    block = Operand(kind="block", dtype="fp32", shape=(2,))
+    for form, wrong in ((6, False), (7, True)):
+        call = Call(row="memory.reread", operands=(block, block), options={"form": form}, stored=("fp32",))
+        case = calling(call, {"x0": ("0.0", "-0.0"), "x1": ("-0.0", "0.0")})
+        for zero in (0.0, -0.0):
+            judged, _ = rehearse(case).judged({"out0": torch.full((1, 2), zero)}, subject="own")
+            assert judged.verdict.failed == (wrong and str(zero) == "0.0"), (form, zero)

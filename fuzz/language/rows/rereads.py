@@ -13,7 +13,7 @@ from tridiff.fuzz.language.rows.pointwise import of_extremum
 from tridiff.kernels.language.call import Call, Result
 from tridiff.kernels.language.emit import index
 from tridiff.oracles.dtypes import dtype
-from tridiff.oracles.rules import BIT, NUM, Rule
+from tridiff.oracles.rules import BIT, NUM, NUM0, Rule
 
 _FORMS = {
     "a * b < 0": ("mul", "lt"), "a * b >= 0": ("mul", "ge"), "tl.abs(a * b)": ("mul", "abs"), "a - b": ("sub",),
@@ -64,7 +64,9 @@ def _reread() -> Row:
         return "\n".join([*lines, f"r0 = {_TEXTS[call.number('form')]}"])
 
     def rules(call: Call) -> tuple[Rule, ...]:
-        return (NUM if dtype(call.stored[0]).is_float else BIT,)
+        # Of two zeros an extremum may give either.
+        exact = NUM0 if _FORMS[_TEXTS[call.number("form")]] == ("maximum_tl",) else NUM
+        return (exact if dtype(call.stored[0]).is_float else BIT,)
 
     def results(call: Call, version: str) -> tuple[Result, ...]:
         form, (one, _), (stored,) = _TEXTS[call.number("form")], call.operands, call.stored
