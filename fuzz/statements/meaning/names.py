@@ -58,9 +58,14 @@ class Statements:
         self.run = run
         self._variant: dict[str, str] = {}
 
-    def assigned(self, value: Any, name: str, nested: bool) -> Any:
-        """What a variable holds: numbers become tensors. A branch or loop leaves the type of a variable as it is."""
+    def assigned(self, value: Any, name: str | tuple[Any, ...], nested: bool) -> Any:
+        """What a variable holds, or several that a tuple is unpacked into: numbers become tensors. A branch or loop
+        leaves the type of a variable as it is."""
         found = self._tensors(value)
+        if isinstance(name, tuple):
+            for part, one in zip(found, name, strict=True):
+                self.assigned(part, one, nested)
+            return found
         if isinstance(found, Unsettled):
             raise Illegal(f"the type of {name} depends on the version")
         if name:

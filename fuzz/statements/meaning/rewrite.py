@@ -8,6 +8,7 @@ both ways, and lists are tuples.
 import ast
 from functools import lru_cache
 from types import CodeType
+from typing import Any
 
 KERNEL = "kernel"
 AS_PYTHON = "<kernel as Python>"
@@ -136,9 +137,16 @@ class Rewriter(ast.NodeTransformer):
         if names and names[0] in self.pending:
             self.pending.discard(names[0])
             return ast.Assign(targets=targets, value=value)
-        inside = "" if self.function == KERNEL else f"{self.function}."
-        where = ast.Constant(inside + names[0] if names else "")
-        return ast.Assign(targets=targets, value=_call("assigned", value, where, ast.Constant(self.depth > 0)))
+        where, nested = ast.Constant(self._names(targets[0])), ast.Constant(self.depth > 0)
+        return ast.Assign(targets=targets, value=_call("assigned", value, where, nested))
+
+    def _names(self, target: ast.expr) -> Any:
+        """The names of a target, as a tuple where values are unpacked."""
+        if isinstance(target, ast.Tuple):
+            return tuple(map(self._names, target.elts))
+        if not isinstance(target, ast.Name):
+            return ""
+        return target.id if self.function == KERNEL else f"{self.function}.{target.id}"
 
     def visit_Assign(self, node: ast.Assign) -> ast.Assign:
         return self._assigned(node.targets, self.visit(node.value))

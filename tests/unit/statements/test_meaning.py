@@ -108,6 +108,10 @@ def test_what_the_language_refuses(body: str) -> None:
     ("n = 3\n    while a > n:\n        n = a.to(tl.uint16)\n    return n", "f(x)", True),
     ("while a < 3:\n        a = a + 0.5\n    return a", "f(x)", True),
     ("if a < 3:\n        b = a\n    else:\n        b = a.to(tl.int8)\n    return b", "f(x)", True),
+    # What is unpacked keeps its types as well.
+    ("n, (k, b) = 3, (a, 4)\n    while a > k:\n        b = a.to(tl.uint16)\n    return n", "f(x)", True),
+    ("n, b = 3, a\n    while b < n:\n        b, n = n, a.to(tl.int8)\n    return b", "f(x)", True),
+    ("n, b = 3, a\n    while b < n:\n        n, b = b, n\n    return n", "f(x)", False),
     # Two calls with arguments of different types are two functions.
     ("b = a\n    if a < 3:\n        b = a + a\n    return b", "f(x) + f(x.to(tl.int16))", False),
 ])
