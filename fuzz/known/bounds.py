@@ -98,14 +98,19 @@ def _type(one: Node, ends: list[_Bound | None]) -> str:
     return reduce(of_types, known) if len(known) == len(ends) else one.word("dtype")
 
 
-def _shows(one: Node, types: Mapping[str, str]) -> bool:
+def _everywhere(case: Case) -> frozenset[str]:
+    """The types that a bound may have of which nothing is known: those of variables, and those that are cast to, as
+    what a function is given may be."""
+    return frozenset((*_types(case).values(), *(one.word("to") for one in cases.every(case) if one.row == "cast")))
+
+
+def _shows(one: Node, types: Mapping[str, str], everywhere: frozenset[str]) -> bool:
     """Whether a loop may be counted otherwise than its bounds say."""
     ends = _ends(one, types)
     kind = dtype(_type(one, ends))
     known = [end for end in ends if end]
     if kind.kind == "int":
-        # A bound of a type that is not known may be of any that the kernel has.
-        narrow = [_Bound.any_of(name) for name in types.values()] if len(known) < len(ends) else []
+        narrow = map(_Bound.any_of, everywhere) if len(known) < len(ends) else ()
         return any(end and dtype(end.name).kind != "int" and end.high > dtype(end.name).max // 2
                    for end in (*known, *narrow))
     half = 1 << (kind.bits - 1)
@@ -123,8 +128,8 @@ def _shows(one: Node, types: Mapping[str, str]) -> bool:
 def _loops(case: Case) -> Iterator[Node]:
     if isinstance(case.program, Script):
         found = [one for one in cases.every(case) if counts(one)]
-        types = _types(case) if found else {}
-        yield from (one for one in found if _shows(one, types))
+        types, everywhere = (_types(case), _everywhere(case)) if found else ({}, frozenset())
+        yield from (one for one in found if _shows(one, types, everywhere))
 
 
 def counts_otherwise(case: Case) -> bool:
@@ -202,10 +207,11 @@ def _replaced(inside: Node, name: str, by: Node) -> Node:
 def counted_with_a_sign(case: Case) -> Case | None:
     """The case whose loops run through the same numbers, between bounds that a signed comparison orders; None if that
     is no legal program."""
-    types = _types(case)
+    types, everywhere = _types(case), _everywhere(case)
 
     try:
-        return cases.rewritten(case, lambda one: _signed(one, types) if counts(one) and _shows(one, types) else one)
+        return cases.rewritten(
+            case, lambda one: _signed(one, types) if counts(one) and _shows(one, types, everywhere) else one)
     except (TridiffError, KeyError):
         return None
 

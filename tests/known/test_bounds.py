@@ -17,11 +17,12 @@ from tridiff.fuzz.known.statements import ISSUES
 from tridiff.fuzz.records import Case, Outcome, Verdict
 from tridiff.fuzz.registry import find
 from tridiff.fuzz.statements import answers
-from tridiff.fuzz.statements.cases import nodes, script_of
+from tridiff.fuzz.statements.cases import nodes, problem, script_of
 from tridiff.fuzz.statements.faults import planted
 from tridiff.fuzz.statements.meaning.names import Statements
 from tridiff.fuzz.statements.meaning.values import Illegal
 from tridiff.fuzz.target import Limits
+from tridiff.kernels.language.call import Result
 from tridiff.kernels.language.script import Node
 from tridiff.oracles.bits import to_bits
 from tridiff.oracles.dtypes import dtype
@@ -120,3 +121,22 @@ def test_bounds_of_u8_show_it_beyond_127(bounds: tuple[str, str], shows: bool) -
     script = script_of(case)
     changed = replace(case, program=replace(script, body=tuple(map(between, script.body))))
     assert any(one.row == "for" for one in nodes(script_of(changed).body)) and KNOWN.match(changed) is shows
+
+
+@pytest.mark.parametrize("to, shows", [("u8", True), ("i64", False)])
+def test_a_bound_that_a_function_is_given_may_be_of_each_type_that_something_is_cast_to(to: str, shows: bool) -> None:
+    """A loop from 0 to `a1` where nothing but what the function is given is of that type."""
+    case = entry("language.statements/value-843ef4b6ee").case
+    script = script_of(case)
+    nine, loop = Node(row="number", words={"value": "9"}), next(one for one in script.body if one.row == "for")
+    inner = replace(loop, parts=(Node(row="name", words={"name": "a1"}), Node(row="block", parts=(
+        Node(row="pass"),))))
+    function = Node(row="define", words={"name": "f1", "parameters": "a1"}, parts=(
+        Node(row="block", parts=(inner, Node(row="return", parts=(nine,)))),))
+    given = Node(row="cast", words={"to": to, "function": True}, parts=(nine,))
+    called = Node(row="assign", words={"name": "v1"}, parts=(
+        Node(row="invoke", words={"name": "f1"}, parts=(given,)),))
+    operands = tuple(replace(one, dtype="i32") for one in script.operands)
+    changed = replace(script, operands=operands, functions=(function,), body=(called,), stored=("v1",),
+                      results=(Result(dtype="i32"),))
+    assert not problem(changed) and KNOWN.match(replace(case, program=changed)) is shows
