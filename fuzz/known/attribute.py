@@ -4,7 +4,7 @@ from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 
 from tridiff.fuzz.errors import TridiffError
-from tridiff.fuzz.known.issue import KnownIssue
+from tridiff.fuzz.known.issue import ASTRAY, KnownIssue
 from tridiff.fuzz.known.issues import issues_of
 from tridiff.fuzz.records import Case, Outcome, Signature, Verdict
 from tridiff.fuzz.records.outcome import ALL_OPEN
@@ -14,8 +14,10 @@ _DEEPEST = 2
 _NO_DEEPER = _DEEPEST + 1
 NOT_EVALUATED = "not evaluated: "
 """How the reason begins why the evaluator gives no values of a kernel that compiles."""
-_OF_NO_VALUE = ("another_type", "another_shape", "TypeError:", "AttributeError:", "BlockTruthValue")
-"""How kinds of failure begin that are seen before any value is, or that Python raises whatever the values are."""
+_OF_NO_VALUE = ("another_type", "another_shape", "TypeError:", "AttributeError:", "BlockTruthValue", "out_of_bounds",
+                *ASTRAY)
+"""How kinds of failure begin that are seen before any value is, that Python raises whatever the values are, or that are
+seen of places in memory."""
 Execute = Callable[[Case], Outcome]
 """Runs a case on the subject and backend of the failure in question; TridiffError if it cannot be run."""
 
@@ -87,7 +89,8 @@ class Attribution:
 
     def _belongs(self, case: Case, outcome: Outcome, signature: Signature, possible: list[KnownIssue],
                  depth: int) -> tuple[tuple[str, ...], list[KnownIssue]]:
-        values = outcome.verdict is not Verdict.COMPILE_ERROR and not signature.kind.startswith(_OF_NO_VALUE)
+        values = outcome.verdict not in (Verdict.COMPILE_ERROR, Verdict.HANG) and not (
+            signature.kind.startswith(_OF_NO_VALUE))
         repaired = _names([one for one in possible if one.repair and one.name in outcome.explained_by])
         if repaired:
             return repaired, []
