@@ -58,10 +58,12 @@ def _reread() -> Row:
 
     def text(call: Call) -> str:
         volatile = ", volatile=True" if call.option("volatile") else ""
-        lines = [f"memory = x0_ptr + program * x0_pitch + {index(call.operands[0].shape)}",
-                 f"a = tl.load(memory{volatile})", f"tl.store(memory, tl.load({place(call, 1)}))",
-                 f"b = tl.load(memory{volatile})", "tl.store(memory, a)"]
-        return "\n".join([*lines, f"r0 = {_TEXTS[call.number('form')]}"])
+        place_of_first = f"memory = x0_ptr + program * x0_pitch + {index(call.operands[0].shape)}"
+        # Each access may have a layout of its own, by which another thread writes an element than reads it.
+        accesses = "\ntl.debug_barrier()\n".join((
+            f"a = tl.load(memory{volatile})", f"tl.store(memory, tl.load({place(call, 1)}))",
+            f"b = tl.load(memory{volatile})", "tl.store(memory, a)"))
+        return "\n".join((place_of_first, accesses, f"r0 = {_TEXTS[call.number('form')]}"))
 
     def rules(call: Call) -> tuple[Rule, ...]:
         # Of two zeros an extremum may give either.

@@ -1,5 +1,6 @@
 """Pointers of another type and to truth values: what is drawn, what it must give, and faults in it that are caught."""
 
+import re
 from collections.abc import Iterator
 from functools import cache
 
@@ -12,6 +13,7 @@ from tridiff.fuzz.known.attribute import Attribution
 from tridiff.fuzz.language import cases
 from tridiff.fuzz.language.draw import call_cases
 from tridiff.fuzz.language.index import rows
+from tridiff.fuzz.language.launching import text_of
 from tridiff.fuzz.language.spoiled import FAULTS, ROWS
 from tridiff.fuzz.records import Case, Verdict
 from tridiff.fuzz.registry import find
@@ -103,6 +105,19 @@ def test_calls_whose_lanes_leave_the_row_lie_across_elements_or_meet_are_not_leg
 
     assert legal() and legal(first=4, second=0)
     assert not any((legal(skip=1), legal(start=1), legal(first=2, second=0), legal(second=0)))
+
+
+def test_whoever_reads_what_a_program_wrote_waits_for_all_of_its_threads() -> None:
+    """Loads and stores of one place may have layouts of their own: other threads write an element than read it."""
+    accesses = re.compile(r"tl\.(store)\(memory,|tl\.(load)\(memory[,)]|tl\.(debug_barrier)\(\)")
+    checked = 0
+    for one in (one for of_row in drawn().values() for one in of_row):
+        before, *others = [next(filter(None, found)) for found in accesses.findall(text_of(one, "3.9.0"))] or [""]
+        for after in others:
+            assert {before, after} != {"load", "store"}, text_of(one, "3.9.0")
+            checked += "debug_barrier" in (before, after)
+            before = after
+    assert checked > 100
 
 
 def test_truth_values_are_passed_as_torch_has_them() -> None:
