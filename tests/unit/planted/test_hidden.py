@@ -51,6 +51,29 @@ def test_a_condition_that_is_turned_round_shows(operator: str, line: int, why: s
     assert hidden(found, _TEXT) == why
 
 
+@pytest.mark.parametrize("test, way, why", [
+    ("not a < 5", "true", "no such a"), ("not a < 5", "false", ""), ("a <= 5", "true", "no such a"),
+    ("a <= 5", "false", ""), ("a > 5", "false", "no such a"), ("a == 5", "true", ""), ("g(a < 5) < b", "false", "")])
+def test_a_comparison_that_is_true_where_the_other_is_cannot_show(test: str, way: str, why: str,
+                                                                  monkeypatch: pytest.MonkeyPatch) -> None:
+    data = f"def f(a, b):\n    if {test}:\n        g(a)\n".encode()
+    monkeypatch.setattr(reach, "table", lambda: {f"{_FILE} f: {test}: {way}": "no such a"})
+    first = [one for one in edits_of(_FILE, data) if one.operator == "other_comparison"][-1]
+    assert hidden(first, data) == why
+
+
+@pytest.mark.parametrize("keyword, shows", [("defaults", False), ("args", True)])
+def test_a_list_that_python_adds_to_a_node_of_a_syntax_tree_cannot_show(keyword: str, shows: bool,
+                                                                        monkeypatch: pytest.MonkeyPatch) -> None:
+    data = b"def f(a):\n    return ast.arguments(args=[a], defaults=[])\n"
+    found = next(one for one in edits_of(_FILE, data) if one.operator == "dropped_keyword"
+                 and keyword not in one.after)
+    monkeypatch.setattr("sys.hexversion", 0x030C0300)
+    assert bool(hidden(found, data)) is not shows
+    monkeypatch.setattr("sys.hexversion", 0x030B0700)
+    assert not hidden(found, data)
+
+
 @pytest.mark.parametrize("before, why", [("a - 7", "no such a"), ("5", ""), ("a, b", "only text"), ("13", "")])
 def test_a_condition_that_no_case_asked_may_show(before: str, why: str, monkeypatch: pytest.MonkeyPatch) -> None:
     assert hidden(edit(before), _TEXT, reached=False) == why
