@@ -135,8 +135,9 @@ def _arguments(call: Call) -> dict[str, Any]:
 
 
 def told(module: str, arguments: dict[str, Any], *, chip: str = "sm_90", options: dict[str, Any] = _PLAIN) -> str:
-    """What the front end makes of a module's kernel: a digest of the source IR with its operations, or the refusal;
-    behind it what is printed meanwhile, and the warnings that a user is shown. options: of the compiler."""
+    """What the front end makes of a module's kernel: a digest of the source IR, and of the lines and columns that it
+    gives its operations, with these, or the refusal; behind it what is printed meanwhile, and the warnings that a user
+    is shown. options: of the compiler."""
     with warnings.catch_warnings(record=True) as warned, redirect_stdout(StringIO()) as printed:
         warnings.simplefilter("always")
         warn_again()
@@ -152,18 +153,24 @@ def told(module: str, arguments: dict[str, Any], *, chip: str = "sm_90", options
 
 def _told(module: str, arguments: dict[str, Any], chip: str, options: dict[str, Any]) -> str:
     try:
-        text = _source(module, arguments, chip, options)
+        text = source(module, arguments, chip, options)
     except Exception as error:
         return refusal(error)
     # How often each operation stands there says more to a reader than the digest.
     operations = Counter(name.rpartition(".")[2] for name in _OPERATION.findall(text))
-    digest = hashlib.blake2b(normalised(text, "ttir").encode(), digest_size=6).hexdigest()
+    digest = hashlib.blake2b(f"{normalised(text, 'ttir')}{places(text)}".encode(), digest_size=6).hexdigest()
     return f"{digest} " + " ".join(f"{name} {number}" for name, number in operations.most_common(6))
 
 
-def _source(module: str, arguments: dict[str, Any], chip: str, options: dict[str, Any]) -> str:
+def source(module: str, arguments: dict[str, Any], chip: str, options: dict[str, Any]) -> str:
     kernel: Any = load(module, name="kernel").kernel
     return source_ir(source_of(kernel, arguments), _target(chip), options)
+
+
+def places(text: str) -> list[str]:
+    """Lines and columns of the module that a source IR gives its operations. Those of Triton's own library move with
+    every comment there."""
+    return sorted(set(_PLACE.findall(text)))
 
 
 def _target(chip: str) -> GPUTarget:
@@ -174,18 +181,6 @@ def _target(chip: str) -> GPUTarget:
 def _device(chip: str) -> AbstractContextManager[Bench]:
     """What Triton takes for the device while its front end works for a chip."""
     return bench(int(chip.removeprefix("sm_")) if chip.startswith("sm_") else 90)
-
-
-def places(module: str, arguments: dict[str, Any], *, chip: str, options: dict[str, Any]) -> str:
-    """Lines and columns of the module that the source IR gives its operations: a digest and the last. Those of Triton's
-    own library move with every comment there."""
-    try:
-        text = _source(module, arguments, chip, options)
-    except Exception as error:
-        return refusal(error)
-    found = sorted(set(_PLACE.findall(text)))
-    digest = hashlib.blake2b(str(found).encode(), digest_size=6).hexdigest()
-    return f"{digest} {len(found)} {' '.join(found[-1:])}"
 
 
 def kernel_of(piece: str, changed: str = "") -> tuple[str, dict[str, Any]]:
@@ -205,12 +200,15 @@ def pieces(choices: Choices, backend: str) -> Answers:
     chip, options = str(choices["chip"]), _OPTIONS[str(choices["option"])]
     with _device(chip):
         text, given = kernel_of(piece)
-        # A kernel that does not stand at the left has columns of its own.
-        inside = f"if True:\n{textwrap.indent(text, '    ')}"
         found = answered([partial(told, *kernel_of(piece, text), chip=chip, options=options)
-                          for text in changed.values()] + [partial(places, module, given, chip=chip, options=options)
-                                                           for module in (text, inside)])
-    return dict(zip((*changed, "places", "places inside"), found, strict=True))
+                          for text in changed.values()] + [partial(told, _inside(text), given, chip=chip,
+                                                                   options=options)])
+    return dict(zip((*changed, "inside"), found, strict=True))
+
+
+def _inside(module: str) -> str:
+    """A module whose functions do not stand at the left: these have columns of their own."""
+    return f"if True:\n{textwrap.indent(module, '    ')}"
 
 
 def lines(choices: Choices, backend: str) -> Answers:
@@ -230,7 +228,7 @@ def lines(choices: Choices, backend: str) -> Answers:
 
 
 def _line(language: str, line: str, given: dict[str, Any], chip: str, options: dict[str, Any]) -> str:
-    return told(trimmed(language, showing(language, line)), given, chip=chip, options=options)
+    return told(_inside(trimmed(language, showing(language, line))), given, chip=chip, options=options)
 
 
 def _pointers(**kinds: str) -> dict[str, Any]:

@@ -328,9 +328,11 @@ def test_faults_of_the_front_end_change_an_answer(
 def test_places_are_those_of_the_kernel_alone() -> None:
     front_end = pytest.importorskip("tridiff.fuzz.launching.scenes.front_end")
     text, given = front_end.kernel_of("plain: folds")
-    plain = front_end.places(text, given, chip="sm_90", options={"num_warps": 4})
-    assert plain == front_end.places(text, given, chip="sm_90", options={"num_warps": 8})
-    lower = front_end.places(f"# A comment.\n{text}", given, chip="sm_90", options={"num_warps": 4})
+    plain, lower = (front_end.places(front_end.source(one, given, "sm_90", {"num_warps": 4})) for one in (
+        text, f"# A comment.\n{text}"))
     # As many places, each a line further down; the library's, which are further down still, are none of them.
-    assert plain != lower and plain.split()[1] == lower.split()[1]
-    assert all(7 < int(one.split()[2].partition(":")[0]) <= len(text.splitlines()) + 1 for one in (plain, lower))
+    further = {f"{int(line) + 1}:{column}" for line, _, column in (one.partition(":") for one in plain)}
+    assert plain and set(lower) == further
+    assert all(5 < int(one.partition(":")[0]) <= len(text.splitlines()) + 1 for one in (*plain, *lower))
+    first, second = (front_end.told(one, given) for one in (text, f"# A comment.\n{text}"))
+    assert first != second, "they are told"
