@@ -10,6 +10,7 @@ machine's matter. Programs for torch.compile go to few of the processes (`homes`
 
 import collections
 import contextlib
+import itertools
 from collections.abc import Collection, Iterable
 from pathlib import Path
 
@@ -252,11 +253,13 @@ class Deal:
         return finalise(self._plan.options.seed * 1_000_033 + self._next)
 
     def _fitting(self, place: int | None) -> ShardSpec | None:
-        """Of the shards that wait the first one, or before it one of its cycle that suits the process better."""
-        if not self._waiting or self._waiting[0].first or place is None:
+        """Of the shards that wait the first one, or before it one of its cycle that suits the process better; none that
+        listed cases come before: these are first for a reason, and a program for torch.compile takes long."""
+        if not self._waiting or place is None:
             return self._waiting[0] if self._waiting else None
         due = self._waiting[0].index in self._first
-        return next((spec for spec in self._waiting if (spec.index in self._first) is due and not spec.first
+        drawing = itertools.takewhile(lambda spec: not spec.first, self._waiting)
+        return next((spec for spec in drawing if (spec.index in self._first) is due
                      and at_home(combination(spec)) is self._homes.has(place)), self._waiting[0])
 
     def _chosen(self, place: int | None) -> Combination | None:

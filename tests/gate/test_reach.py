@@ -20,6 +20,7 @@ from tridiff.fuzz.builds.changed import Change
 from tridiff.fuzz.campaign import shard
 from tridiff.fuzz.campaign.deal import OF_REACH, Deal
 from tridiff.fuzz.campaign.drivers import preload
+from tridiff.fuzz.campaign.homes import Homes
 from tridiff.fuzz.campaign.record import Counts, Plan, ShardResult, ShardSpec
 from tridiff.fuzz.campaign.yields import combination
 from tridiff.fuzz.gate.judge import NEVER_RUN
@@ -249,6 +250,17 @@ def test_time_goes_where_a_changed_function_runs_and_what_reaches_none_comes_las
     assert only == {(), ("tl.swizzle2d",)}, "the row that showed it, and any"
     assert taken[True] / sum(taken.values()) == pytest.approx(OF_REACH, abs=0.15)
     assert deferred and {case.digest for case in deferred} == set(again)
+
+
+def test_a_process_for_programs_of_torch_compile_passes_over_no_listed_case(tmp_path: Path) -> None:
+    asked = msgspec.structs.replace(options(targets=("language.creation", "launch.front_end", "inductor.*"),
+                                            subjects=(), workers=4), alike=FEW)
+    plan = Plan(id="one", options=asked, shards=gate_shards(asked, ()))
+    listed = max(spec.index for spec in itertools.takewhile(lambda one: one.first or one.scout, plan.shards)
+                 if spec.first)
+    deal = Deal(plan, tmp_path, plan.shards)
+    taken = [deal.popleft(turn % 4).index for turn in range(listed)]
+    assert Homes(asked, plan.shards).number == 1 and max(taken) <= listed and listed > 4
 
 
 def test_what_everything_runs_gives_no_direction_while_listed_cases_wait(tmp_path: Path) -> None:
