@@ -47,7 +47,8 @@ LEAST_OF_REACH = 0.2
 runs gives draws no direction, and each listed case is another use."""
 
 SAMPLE = 4
-"""Listed cases of which it is not yet known whether they run them that are taken for such as do not."""
+"""Listed cases of which it is not yet known whether they run them that are taken for such as do: the first of them are
+chosen for what changed, and a short gate has time for few."""
 
 OF_FUNCTIONS = 0.5
 """Part of that share as long as only functions were reached, and not the statements that differ: others may know more.
@@ -216,7 +217,7 @@ class Deal:
         """A combination that runs changed functions, if it is its turn."""
         share = self._reach_share * (1.0 if self._yields.met() else OF_FUNCTIONS)
         if share and any(spec.first and spec.scout for spec in self._waiting):
-            share *= max(LEAST_OF_REACH, 1 - self._listed[True] / (self._listed.total() + SAMPLE))
+            share *= max(LEAST_OF_REACH, self._listed[False] / (self._listed.total() + SAMPLE))
         if not share or self._given(reach=True) > share * (self._given(reach=True) + self._given(reach=False)):
             return None
         wanted = {name: reach * weight(find(name[0])) for name, reach in self._yields.reaching(self._among).items()}

@@ -268,7 +268,7 @@ def test_what_everything_runs_gives_no_direction_while_listed_cases_wait(tmp_pat
         targets=("language.creation", "launch.*"), backends=("compile",)), alike=FEW)
     plan = Plan(id="one", options=asked, shards=gate_shards(asked, ()))
     parts = []
-    for common in (False, True):
+    for common in (False, True, None):
         deal, drawn, listed = Deal(plan, tmp_path / str(common), plan.shards), 0.0, 0.0
         (tmp_path / str(common)).mkdir()
         while listed < 50.0:
@@ -277,9 +277,12 @@ def test_what_everything_runs_gives_no_direction_while_listed_cases_wait(tmp_pat
                 listed += spec.seconds
             else:
                 drawn += spec.seconds
-            deal.ended(result(spec, {"@0 tl.swizzle2d": 2}, deferred=() if common or not spec.scout else spec.first))
+            deferred = spec.first if common is False and spec.scout else ()
+            # None: the listed cases are still running. They are chosen for what changed.
+            if common is not None or not spec.first:
+                deal.ended(result(spec, {"@0 tl.swizzle2d": 2}, deferred=deferred))
         parts.append(drawn / (drawn + listed))
-    assert parts[0] == pytest.approx(OF_REACH, abs=0.15) and parts[1] < OF_REACH / 2
+    assert parts[0] == pytest.approx(OF_REACH, abs=0.15) and max(parts[1:]) < OF_REACH / 2
 
 
 def test_without_a_changed_function_nothing_is_scouted() -> None:
