@@ -95,10 +95,12 @@ def aimed(listed: Iterable[ShardSpec], drawn: Iterable[ShardSpec], shared: Alike
     varied = [one for spec in naming for one in _varied(spec, pattern)] if number <= FEW else []
     naming = [spec for some in _hinting(naming, marks) for spec in some]
     words_of_files = {word for one in changes for file in (one.file, *one.users) for word in _words(file)}
-    # A target by the name of a file is about it.
-    about_files = [spec for some in _hinting([spec for spec in others if _named_by(spec, words_of_files)], marks)
+    # A target by the name of a file, or of its folder, is about it; folders further out hold all of a language.
+    nearest = {word for one in changes for file in (one.file, *one.users) for word in _words("/".join(
+        file.split("/")[-2:]))}
+    about_files = [spec for some in _hinting([spec for spec in others if _named_by(spec, nearest)], marks)
                    for spec in some]
-    others = [spec for spec in others if not _named_by(spec, words_of_files)]
+    others = [spec for spec in others if not _named_by(spec, nearest)]
     playing, others = ([], others) if shared.behind_source else _playing(others)
     words = about | words_of_files
     first: list[ShardSpec] = []

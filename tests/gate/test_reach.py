@@ -184,6 +184,14 @@ def test_listed_cases_of_a_target_by_the_name_of_a_changed_file_come_at_once() -
         assert sum(len(spec.first) for spec in first if spec.target == target) >= 8
 
 
+def test_a_folder_far_from_a_changed_file_says_nothing_of_a_target() -> None:
+    for file, near in (("runtime/caches/one.py", True), ("caches/runtime/one.py", False)):
+        alike = msgspec.structs.replace(FEW, functions=(Change(file=file, name="nothing"),))
+        asked = options(targets=("launch.*",), backends=("compile",), seconds=90.0)
+        shards = gate_shards(msgspec.structs.replace(asked, alike=alike), ())
+        assert bool(shards[0].first and shards[0].target == "launch.caches") is near
+
+
 def test_operators_that_call_a_changed_helper_are_words_about_it_and_their_class_is_none() -> None:
     change = Change(file="language/core.py", name="check_bit_width", near=("__lshift__", "__rrshift__", "tensor"))
     asked = options(targets=("launch.front_end", "language.*"), backends=("compile",), seconds=90.0)
