@@ -87,13 +87,19 @@ def aimed(listed: Iterable[ShardSpec], drawn: Iterable[ShardSpec], shared: Alike
         owning, left = _telling(others, _pattern(_class(one.name) for one in changes))
         number = sum(len(spec.first) for spec in owning)
         naming, others = (owning, left) if number <= MANY else (naming, others)
+    # What is drawn is named by functions of the language: a `get` or an `add` of another file is none of them.
+    of_language = [one for one in changes if any(fnmatch.fnmatchcase(one.file, some) for some in _LANGUAGE)]
     about = {word for one in changes for word in (*one.words, *one.near, *parts(one.near))}
     syntax = {kind for one in changes for name in (one.name, *one.near) for kind in kinds(name)}
     marks = _marks([*naming, *others], about, syntax)
+    # Of many that name one, those that do so most often.
+    using, others = ([], others) if naming or hidden or not of_language else _hinting(
+        others, _uses(others, pattern, marks))
     hinting, others = _hinting(others, marks)
     # One change of a named case is as good as another.
     varied = [one for spec in naming for one in _varied(spec, pattern)] if number <= FEW else []
-    naming = [spec for some in _hinting(naming, marks) for spec in some]
+    ranks = _uses(naming, pattern, marks) if of_language else marks
+    naming = [*(spec for some in _hinting(naming, ranks) for spec in some), *using]
     words_of_files = {word for one in changes for file in (one.file, *one.users) for word in _words(file)}
     # A target by the name of a file, or of its folder, is about it; folders further out hold all of a language.
     nearest = {word for one in changes for file in (one.file, *one.users) for word in _words("/".join(
@@ -105,8 +111,6 @@ def aimed(listed: Iterable[ShardSpec], drawn: Iterable[ShardSpec], shared: Alike
     words = about | words_of_files
     first: list[ShardSpec] = []
     looks: list[ShardSpec] = []
-    # What is drawn is named by functions of the language: a `get` or an `add` of another file is none of them.
-    of_language = [one for one in changes if any(fnmatch.fnmatchcase(one.file, some) for some in _LANGUAGE)]
     spoken = _pattern(word for one in of_language for word in _names(one))
     around = {word for one in of_language for word in one.near} if hidden else set[str]()
     every = {spec.target: find(spec.target).draw.things() for spec in drawn}
@@ -160,16 +164,25 @@ def _marks(specs: Iterable[ShardSpec], words: set[str], syntax: set[str]) -> dic
     return {digest: mark + unit * shares[digest] for digest, mark in marks.items()}
 
 
+def _uses(specs: Iterable[ShardSpec], pattern: re.Pattern[bytes], marks: Mapping[str, float]) -> dict[str, float]:
+    """How often each listed case says a word of the pattern, by its digest, each time another use of it, and among
+    equals how much else it has to do with what changed."""
+    most = max(marks.values(), default=0.0) + 1.0
+    return {case.digest: uses + marks[case.digest] / most if (uses := len(pattern.findall(_text(case).encode()))) else
+            0.0 for spec in specs for case in spec.first}
+
+
 def _hinting(specs: Sequence[ShardSpec], marks: Mapping[str, float]) -> tuple[list[ShardSpec], list[ShardSpec]]:
-    """The cases with the highest marks, the best first, and the other cases as they were. Of several that say the same,
-    such as those of one scene, each counts for less than the one before it: another scene knows other things."""
-    same: collections.Counter[str] = collections.Counter()
+    """The cases with the highest marks, the best first, and the other cases as they were. Of several of a target that
+    say the same, such as those of one scene, each counts for less than the one before it: another scene knows other
+    things, and so does another target, which compiles a text or interprets it."""
+    same: collections.Counter[tuple[str, str]] = collections.Counter()
     number: dict[str, float] = {}
     for spec in specs:
         for case in spec.first:
             if marks[case.digest] > 0:
                 draw = find(case.target).draw
-                same[said := draw.text(case) or draw.about(case) or case.digest] += 1
+                same[said := (case.target, draw.text(case) or draw.about(case) or case.digest)] += 1
                 number[case.digest] = marks[case.digest] / same[said]
     best = set(sorted(number, key=lambda one: -number[one])[:HINTED])
     chosen = [_with(spec, (case,)) for spec in specs for case in spec.first if case.digest in best]

@@ -192,6 +192,18 @@ def test_a_folder_far_from_a_changed_file_says_nothing_of_a_target() -> None:
         assert bool(shards[0].first and shards[0].target == "launch.caches") is near
 
 
+@pytest.mark.parametrize("name, number, parts", [
+    ("dot", 12, {"plain: arguments of tl.dot 1", "plain: products 1", "plain: products 2"}),
+    ("where", 130, {"plain: arguments of tl.where 1", "plain: addresses 1"})])
+def test_what_says_the_name_most_often_comes_first_compiled_and_interpreted(name: str, number: int,
+                                                                            parts: set[str]) -> None:
+    change = Change(file="language/semantic.py", name=f"TritonSemantic.{name}")
+    asked = options(targets=("launch.front_end", "launch.interpreted"), backends=("compile", "interpreter"))
+    shards = gate_shards(msgspec.structs.replace(asked, alike=msgspec.structs.replace(FEW, functions=(change,))), ())
+    first = [(spec.target, case.params.get("part")) for spec in shards[:number] for case in spec.first]
+    assert {(target, part) for target in asked.targets for part in parts} <= set(first)
+
+
 def test_operators_that_call_a_changed_helper_are_words_about_it_and_their_class_is_none() -> None:
     change = Change(file="language/core.py", name="check_bit_width", near=("__lshift__", "__rrshift__", "tensor"))
     asked = options(targets=("launch.front_end", "language.*"), backends=("compile",), seconds=90.0)
