@@ -12,8 +12,10 @@ import pytest
 import torch
 from msgspec.structs import replace
 
+from tests.support.campaigns import campaign_options
 from tests.support.draws import draws
 from tridiff.fuzz.backends.libdevice import amd_lacks
+from tridiff.fuzz.campaign.plan import shard_of
 from tridiff.fuzz.content.place import place
 from tridiff.fuzz.judge.outputs import Inputs
 from tridiff.fuzz.judge.outputs import call as ask
@@ -128,6 +130,19 @@ def test_what_is_packed_has_so_many_elements_that_each_thread_has_some_when_it_i
     for call in packed:
         short = replace(call, operands=tuple(replace(one, shape=(1024,)) for one in call.operands))
         assert not cases.legal(short) and cases.legal(replace(short, options={"mapping": "pair"}, stored=("i32",) * 2))
+
+
+def test_the_interpreter_sorts_half_as_many_elements_as_it_has_for_other_calls() -> None:
+    """It sorts 4096 for half of the time that a launch has, on a machine with nothing else to do."""
+    target, options = find("language.ordering"), campaign_options()
+
+    def largest(backend: str) -> int:
+        spec = shard_of(options, target, "own", backend, index=0, seconds=1.0)
+        limits = Limits(elements=spec.elements, rows=spec.rows)
+        return max(array.span(case.sizes) for case in draws(target.draw.cases(limits), 300, seed=4)
+                   for array in case.arrays)
+
+    assert 1 << 10 < largest("interpreter") <= 1 << 11 < largest("cuda")
 
 
 def test_the_table_is_broad() -> None:
