@@ -116,6 +116,8 @@ def _valid(case: Case) -> bool:
     if case.params.get("form") == "blocks":
         return set(case.sizes) == set(DIMS)
     a, b = case.array("a"), case.array("b")
+    if any(spec.name == "table" for spec in case.arrays) is not (case.params.get("form") == "gather"):
+        return False
     if a.content is None or b.content is None or "rows" not in case.sizes:
         return False
     base, divisor = a.content.base, b.content.base

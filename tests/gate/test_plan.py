@@ -14,10 +14,12 @@ from tridiff.fuzz.campaign.neighbours import other_choices
 from tridiff.fuzz.campaign.record import CampaignOptions, Counts, Plan, ShardResult
 from tridiff.fuzz.campaign.yields import Yields, combination
 from tridiff.fuzz.gate.plan import OF_TIME, ONCE, SECONDS_COSTLY, combinations, entries_left_out, gate_shards
+from tridiff.fuzz.known.draws import draw_cases
 from tridiff.fuzz.launching.cases import of_topic
 from tridiff.fuzz.records import Case, CorpusEntry, Evidence, Expectation, Verdict
 from tridiff.fuzz.records.environment import Environment
 from tridiff.fuzz.registry import find
+from tridiff.fuzz.target import Limits
 
 
 def options(**changes: object) -> CampaignOptions:
@@ -50,6 +52,13 @@ def test_the_corpus_comes_first_then_every_combination_once(tmp_path: Path) -> N
     assert shards[4 + len(floor)].first, "neighbours come behind the floor"
     plan = Plan(id="one", options=options(), shards=shards)
     assert Deal(plan, tmp_path, shards).pressing() == 4 + len(floor)
+
+
+def test_a_choice_is_made_otherwise_only_where_a_case_has_what_that_needs() -> None:
+    found = [other for one in draw_cases("triton.floordiv", Limits(elements=1 << 10, rows=1 << 5), 24, seed=1)
+             for turn in range(4) for other in other_choices(one, turn)]
+    assert found and all((one.params["form"] == "gather") is any(
+        spec.name == "table" for spec in one.arrays) for one in found)
 
 
 def test_neighbours_are_other_cases_of_the_same_target() -> None:
