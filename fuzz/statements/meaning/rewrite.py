@@ -6,6 +6,7 @@ both ways, and lists are tuples.
 """
 
 import ast
+import warnings
 from functools import lru_cache
 from types import CodeType
 from typing import Any
@@ -208,7 +209,8 @@ class Rewriter(ast.NodeTransformer):
 def compiled(source: str) -> CodeType:
     """The code of a kernel's module, as Python."""
     tree = Rewriter().visit(ast.parse(source))
-    return compile(ast.fix_missing_locations(tree), AS_PYTHON, "exec", dont_inherit=True)
+    with warnings.catch_warnings(action="ignore", category=SyntaxWarning):  # proposals that are refused: `3[0]`
+        return compile(ast.fix_missing_locations(tree), AS_PYTHON, "exec", dont_inherit=True)
 
 
 @lru_cache(maxsize=1 << 12)
