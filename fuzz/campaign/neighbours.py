@@ -13,6 +13,9 @@ from tridiff.fuzz.registry import find
 BESIDE = 4
 """Cases that are run beside each that is followed."""
 
+MOST_VALUES = 1 << 12
+"""Values that a choice may have for each of them to be chosen; of a longer range its ends and its middle may."""
+
 
 class Beside:
     """Cases to judge next: beside those that reached a changed function, each of them once, and chosen ones."""
@@ -63,6 +66,8 @@ def other_choices(case: Case, turn: int = 0) -> Iterator[Case]:
     target = find(case.target)
     luck = int(case.digest[:12], 16)
     for number, (name, values) in enumerate(sorted(target.draw.params(case).items())):
+        if isinstance(values, range) and len(values) > MOST_VALUES:
+            values = values[0], values[len(values) // 2], values[-1]
         others = [value for value in tuple(values) if value != case.params.get(name)] if name in case.params else []
         if others:
             chosen = others[finalise(luck + number + (turn << 8)) % len(others)]

@@ -75,8 +75,8 @@ def _valid(case: Case) -> bool:
     if form == "copies":
         copies = case.params.get("copies")
         return edges == 1 and isinstance(copies, int) and 0 < copies < 2**31
-    if form != "sorter":
-        return "sorter" not in names
+    if form != "sorter" or "sorter" not in names:
+        return form != "sorter" and "sorter" not in names
     sorter, boundaries = names["sorter"].content, names["boundaries"].content
     if sorter is None or boundaries is None:
         return False

@@ -7,6 +7,7 @@ import msgspec
 import pytest
 
 from tests.support.cases import addition, ramp
+from tests.support.draws import draws
 from tests.support.outcomes import wrong_in
 from tridiff.fuzz.builds.alike import Alike
 from tridiff.fuzz.campaign.deal import Deal
@@ -72,6 +73,15 @@ def test_a_ramp_without_a_table_has_other_choices_and_none_of_them_is_to_read_on
     choices = [one.params for turn in range(8) for one in other_choices(ramp(start=-4, divisor=4, rows=8), turn)]
     assert {one["divisor_kind"] for one in choices} > {"constexpr", "run_time"}
     assert {one["form"] for one in choices} == {"ramp"}
+
+
+def test_other_choices_of_a_search_are_valid_and_few_whatever_numbers_it_may_have() -> None:
+    """A count of copies goes up to 2^31, and an order of the boundaries is drawn with arrays of its own."""
+    drawn = draws(find("helpers.bucketize_binary_search").draw.cases(Limits(rows=8, elements=64)), 30, seed=5)
+    chosen = [(case, one) for case in drawn for turn in range(8) for one in other_choices(case, turn)]
+    assert {case.params["form"] for case, _ in chosen} >= {"row", "copies", "sorter", "unsorted"}
+    assert {one.params["copies"] for case, one in chosen if one.params["form"] == "copies"
+            and one.params["copies"] != case.params["copies"]} == {1, 1 << 30, (1 << 31) - 1}
 
 
 def test_a_short_gate_gives_the_corpus_a_part_of_its_time_only() -> None:
