@@ -108,11 +108,8 @@ class Deal:
         """Of the listed cases that ran, how many are known to run changed functions, and how many not."""
         self._taken = {True: 0.0, False: 0.0}
         """Seconds that shards took which came to their end: of those for changed functions, and of the others."""
-        self._running: dict[int, tuple[bool, float]] = {}
-        """Of every other shard that was handed out: whether it is for changed functions, and the seconds that it has.
-        """
-        self._aimed: dict[int, Combination] = {}
-        """Of those that aim at cells, by their numbers, the combination."""
+        self._running: dict[int, ShardSpec] = {}
+        """Every other shard that was handed out, by its number."""
         for one in results:
             self._took(one)
 
@@ -168,7 +165,6 @@ class Deal:
     def ended(self, result: ShardResult) -> None:
         """Take in what a shard came to."""
         self._running.pop(result.spec.index, None)
-        self._aimed.pop(result.spec.index, None)
         self._took(result)
         if not result.stopped:
             if not result.spec.issue:  # what it passes over takes time and brings nothing
@@ -189,9 +185,7 @@ class Deal:
         """The next shard, for the process of this number; None: for any. Raises IndexError where there is none."""
         spec = self._at_device(self._due(None if self._homes.alike() else place), place)
         self._seconds += spec.seconds
-        self._running[spec.index] = self._for_reach(spec), spec.seconds
-        if self._lacking.cells(combination(spec)) and not spec.issue:
-            self._aimed[spec.index] = combination(spec)
+        self._running[spec.index] = spec
         self._planned_seconds += spec.seconds if self._of_floor(spec) else 0.0
         self._issue_seconds += spec.seconds if spec.issue else 0.0
         return spec
@@ -225,12 +219,13 @@ class Deal:
 
     def _given(self, *, reach: bool) -> float:
         """Seconds that shards took or have: those for changed functions, or the others."""
-        return self._taken[reach] + sum(seconds for which, seconds in self._running.values() if which is reach)
+        return self._taken[reach] + sum(
+            spec.seconds for spec in self._running.values() if self._for_reach(spec) is reach)
 
-    def _short(self) -> Combination | None:
-        """A combination whose cells lack cases, if it is their turn: as long as any do, those at whose cells draws can
-        be aimed have the part beyond the floor that they have of the floor itself, in a gate OF_LACKING if that is
-        more, and share it by how long what they lack takes."""
+    def _short(self) -> tuple[Combination, float] | None:
+        """A combination whose cells lack cases, with the seconds that they need, if it is their turn: as long as any
+        do, those at whose cells draws can be aimed have the part beyond the floor that they have of the floor itself,
+        in a gate OF_LACKING if that is more, and share it by how long what they lack takes."""
         needs = self._needs()
         if not needs:
             return None
@@ -240,13 +235,14 @@ class Deal:
         # Their shards are shorter than others: to have a part of the time they must come up more often.
         if self._luck() % 1000 >= 1000 * part / (part + (1 - part) * OF_LENGTH):
             return None
-        return self._yields.choose(sorted(needs), self._luck() // 1000, wanted=needs)
+        chosen = self._yields.choose(sorted(needs), self._luck() // 1000, wanted=needs)
+        return None if chosen is None else (chosen, needs[chosen])
 
     def _needs(self) -> dict[Combination, float]:
         """Seconds that the cells of combinations need beside those that running shards have for them."""
         running = collections.Counter[Combination]()
-        for index, name in self._aimed.items():
-            running[name] += self._running[index][1]  # type: ignore[assignment]
+        for spec in self._running.values():
+            running[combination(spec)] += 0.0 if spec.issue else spec.seconds  # type: ignore[assignment]
         return {name: need for name, seconds in self._lacking.needs(self._among).items()
                 if (need := MORE * seconds - running[name]) > 0}
 
@@ -299,8 +295,9 @@ class Deal:
                 anew := next((spec for spec in self._waiting if spec.issue), None)) is not None:
             return self._taken_out(anew)
         if (short := self._short()) is not None:
-            least, most = SHORTEST, OF_LENGTH * length(self._plan.options)
-            return self._made(short, aimed=True, seconds=min(max(self._needs()[short], least), most))
+            name, seconds = short
+            return self._made(name, aimed=True, seconds=min(max(seconds, SHORTEST), OF_LENGTH * length(
+                self._plan.options)))
         chosen = self._chosen(place)
         if chosen is None:
             return self._waiting.popleft()
@@ -308,27 +305,18 @@ class Deal:
 
     def _shortened(self, spec: ShardSpec) -> ShardSpec:
         """A shard of the floor has less time where it is known to run nothing that has changed, and others do; or where
-        every cell was reached often enough, and others were not. It ends when that is so."""
-        if self._reached_all(spec):
-            return replace(spec, seconds=UNREACHED * spec.seconds)
-        if self._reaches_soon(spec):
-            return replace(spec, aimed=True)
+        every cell was reached often enough, and others were not. One of a campaign ends when that is so."""
+        name, options = combination(spec), self._plan.options
+        if self._of_floor(spec) and options.by_yield and self._lacking.cells(name):
+            lacking = self._lacking.among(self._among)
+            if lacking and name not in lacking:
+                return replace(spec, seconds=UNREACHED * spec.seconds)
+            if len(lacking) > 1 and options.builds is None:
+                return replace(spec, aimed=True)
         reaching = self._yields.reaching(self._among) if self._reach_share and spec.max_cases is None else {}
-        if not reaching or combination(spec) in reaching or not self._planned(spec):
+        if not reaching or name in reaching or not self._planned(spec):
             return spec
         return replace(spec, seconds=UNREACHED * spec.seconds)
-
-    def _reached_all(self, spec: ShardSpec) -> bool:
-        """Whether a shard's combination has cells that all were reached often enough, as long as others lack cases."""
-        name = combination(spec)
-        return bool(not spec.issue and self._planned(spec) and self._plan.options.by_yield and self._lacking.cells(name)
-                    and not self._lacking.of(name) and self._lacking.among(self._among))
-
-    def _reaches_soon(self, spec: ShardSpec) -> bool:
-        """Whether a shard of a campaign may end when its cells are reached often enough: others lack cases as well."""
-        return bool(not spec.issue and self._planned(spec) and self._plan.options.by_yield and (
-            self._plan.options.builds is None) and self._lacking.of(combination(spec)) and (
-                len(self._lacking.among(self._among)) > 1))
 
     def _made(self, chosen: Combination, *, scout: bool = False, only: tuple[str, ...] = (), aimed: bool = False,
               seconds: float | None = None) -> ShardSpec:

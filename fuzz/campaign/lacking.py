@@ -13,7 +13,7 @@ from functools import cache
 
 from tridiff.fuzz.backends import FOR_CHIPS
 from tridiff.fuzz.campaign.record import Plan, ShardResult
-from tridiff.fuzz.campaign.yields import Combination, combination
+from tridiff.fuzz.campaign.yields import MEMORY, Combination, combination
 from tridiff.fuzz.coverage.record import MISSED, WANTED_CASES
 from tridiff.fuzz.registry import find
 
@@ -41,9 +41,6 @@ AIMED = 0.75
 FUTILE, FUTILE_EACH = 40.0, 16.0
 """Cases that were aimed at a cell, as far as shards say, after which draws are no more aimed at it where none reached
 it, and so many more for each that did: draws keep clear of what is known to fail, and some call cannot be drawn so."""
-
-MEMORY = 0.5
-"""Weight of what cases took before, when a shard says what they take."""
 
 
 def missed(cell: str, reason: str) -> str:
