@@ -9,7 +9,8 @@ import contextlib
 import itertools
 import math
 import re
-from collections.abc import Iterable
+from collections.abc import Collection, Iterable
+from functools import lru_cache
 
 SHORTEST = 3
 ABOVE = 4
@@ -27,10 +28,7 @@ _WORD = re.compile(r"[A-Za-z][A-Za-z0-9]*(?:_[A-Za-z0-9]+)*")
 
 def of_text(text: str) -> set[str]:
     """The words of a kernel's text; of one that is no Python, those in it."""
-    found = set(_WORD.findall(text))
-    with contextlib.suppress(SyntaxError, ValueError):
-        found |= {type(node).__name__ for node in ast.walk(ast.parse(text))}
-    return parts(found)
+    return parts({*_WORD.findall(text), *_syntax(text)})
 
 
 def kinds(name: str) -> set[str]:
@@ -44,13 +42,19 @@ def kinds(name: str) -> set[str]:
     return {one.lower() for one in found}
 
 
-def share(text: str, among: Iterable[str]) -> float:
+def share(text: str, among: Collection[str]) -> float:
     """How much of a text's syntax is of these kinds, the root of its part: the first use says most. Nothing of one
     that is no Python."""
+    found = _syntax(text)
+    return math.sqrt(sum(number for kind, number in found.items() if kind.lower() in among) / max(found.total(), 1))
+
+
+@lru_cache(maxsize=1)  # a text is asked for its words, and then for its share
+def _syntax(text: str) -> collections.Counter[str]:
+    """How often each kind of syntax is in a text; nothing for one that is no Python."""
     with contextlib.suppress(SyntaxError, ValueError):
-        found = collections.Counter(type(node).__name__.lower() for node in ast.walk(ast.parse(text)))
-        return math.sqrt(sum(found[one] for one in among) / found.total())
-    return 0.0
+        return collections.Counter(type(node).__name__ for node in ast.walk(ast.parse(text)))
+    return collections.Counter()
 
 
 def of_change(name: str, old: ast.AST, new: ast.AST | None, ways: Iterable[str], source: str = "") -> set[str]:
