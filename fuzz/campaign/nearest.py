@@ -9,7 +9,6 @@ from __future__ import annotations
 import itertools
 from collections import Counter
 from collections.abc import Callable
-from functools import cache
 
 from tridiff.fuzz.campaign.neighbours import neighbours
 from tridiff.fuzz.campaign.record import ShardSpec
@@ -18,7 +17,7 @@ from tridiff.fuzz.corpus.installed import installed
 from tridiff.fuzz.corpus.likeness import Likeness, words_of
 from tridiff.fuzz.corpus.store import Corpus
 from tridiff.fuzz.known.issue import KnownIssue
-from tridiff.fuzz.records import Case, CorpusEntry
+from tridiff.fuzz.records import Case
 from tridiff.fuzz.target.subjects import without_fault
 
 FRESH = 12
@@ -49,16 +48,10 @@ def nearest_of(issues: tuple[KnownIssue, ...], spec: ShardSpec) -> Nearest | Non
     """For the shard of a known issue; None for another one."""
     if not issues:
         return None
-    subject, names = without_fault(spec.subject), {name for one in issues for name in one.entries}
-    return Nearest(tuple(case for name, case in _installed() if name in names and case.target == spec.target),
+    subject, folder = without_fault(spec.subject), installed()
+    entries = [folder / f"{name}.json" for one in issues for name in one.entries if name.startswith(f"{spec.target}/")]
+    return Nearest(tuple(Corpus(folder).load(path).case for path in entries),
                    lambda case: any(one.concerns(case, subject) for one in issues))
-
-
-@cache
-def _installed() -> tuple[tuple[str, Case], ...]:
-    """The cases of the installed entries, by TARGET/ID."""
-    return tuple((f"{one.case.target}/{one.id}", one.case) for one in Corpus(installed()).entries()
-                 if isinstance(one, CorpusEntry))
 
 
 class Nearest:
