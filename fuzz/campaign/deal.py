@@ -2,8 +2,8 @@
 
 Of a campaign's worker time, `plan.FLOOR` goes to the shards of its plan, the same for every combination of target,
 subject and backend, each of which comes up before anything else does, and `plan.OF_ISSUES` of a gate's to what it draws
-for known issues, which need not wait for the end of the others. The rest is dealt by yield (`yields`). What is dealt is
-written before it runs, so that a campaign that is resumed goes on with it. The same seed and the same results, in the
+for known issues, which need not wait for the end of the others; those of which no case failed come again as long as that
+part lasts. The rest is dealt by yield (`yields`). What is dealt is written before it runs, so that a campaign that is resumed goes on with it. The same seed and the same results, in the
 order in which they came in, deal the same shards to the same processes; how many cases fit into a second is the
 machine's matter. Programs for torch.compile go to few of the processes (`homes`).
 """
@@ -93,14 +93,19 @@ class Deal:
         self._plan, self._state = plan, state
         self._yields, self._lacking = of_results(one for one in results if not one.spec.issue), Lacking(
             plan, results)
-        self._waiting = collections.deque(waiting)
+        self._waiting = collections.deque[ShardSpec]()
+        self._again = collections.deque[ShardSpec]()
+        """Further shards for known issues of which no case failed."""
+        for spec in waiting:
+            (self._again if spec.issue and not self._planned(spec) else self._waiting).append(spec)
+        self._failing = {one.spec.issue for one in results if one.failed}
         self._among: list[Combination] = sorted({combination(spec) for spec in plan.shards})
         self._homes = Homes(plan.options, plan.shards)
         self._next = len(plan.shards) + len(dealt(state))
         self._first = self._first_cycle()
-        self._seconds = sum(one.spec.seconds for one in results)
+        self._seconds = sum(_spent(one) for one in results)
         self._planned_seconds = sum(one.spec.seconds for one in results if self._of_floor(one.spec))
-        self._issue_seconds = sum(one.spec.seconds for one in results if one.spec.issue)
+        self._issue_seconds = sum(_spent(one) for one in results if one.spec.issue)
         self._closed = False
         self._reach_share = 0.0 if not plan.options.alike.functions else (
             OF_REACH if plan.options.alike.python else OF_REACH_BESIDE)
@@ -170,10 +175,36 @@ class Deal:
             if not result.spec.issue:  # what it passes over takes time and brings nothing
                 self._yields.add(result)
             self._lacking.add(result)
+        if result.spec.issue:
+            self._drew_for_an_issue(result)
         if result.deferred:
             listed = replace(result.spec, index=self._next, first=result.deferred, max_cases=len(result.deferred),
                              seconds=result.spec.seconds * len(result.deferred) / len(result.spec.first), scout=False)
             self._waiting.append(self._written(listed))
+
+    def _drew_for_an_issue(self, result: ShardResult) -> None:
+        """What it left of its time is there for others, and for the same issue if no case of it failed."""
+        unused = result.spec.seconds - _spent(result)
+        self._seconds -= unused
+        self._issue_seconds -= unused
+        if result.failed:
+            self._failing.add(result.spec.issue)
+        elif result.counts.executed and not result.stopped:
+            like = shard_of(self._plan.options, find(result.spec.target), result.spec.subject, result.spec.backend,
+                            index=self._next, seconds=result.spec.seconds)
+            self._again.append(self._written(replace(result.spec, index=like.index, seed=like.seed)))
+
+    def _for_issues(self) -> ShardSpec | None:
+        """A shard for a known issue, if it is their turn."""
+        if self._issue_seconds > OF_ISSUES * self._seconds:
+            return None
+        planned = next((spec for spec in self._waiting if spec.issue), None)
+        if planned is not None:
+            return self._taken_out(planned)
+        again = next((spec for spec in self._again if spec.issue not in self._failing), None)
+        if again is not None:
+            self._again.remove(again)
+        return again
 
     def _took(self, result: ShardResult) -> None:
         self._taken[self._for_reach(result.spec)] += result.seconds
@@ -291,9 +322,8 @@ class Deal:
                 not self._plan.options.by_yield or planned.index in self._first or not self._planned(planned)
                 or planned.issue or self._planned_seconds <= FLOOR * self._seconds):
             return self._taken_out(planned)
-        if self._issue_seconds <= OF_ISSUES * self._seconds and (
-                anew := next((spec for spec in self._waiting if spec.issue), None)) is not None:
-            return self._taken_out(anew)
+        if (anew := self._for_issues()) is not None:
+            return anew
         if (short := self._short()) is not None:
             name, seconds = short
             return self._made(name, aimed=True, seconds=min(max(seconds, SHORTEST), OF_LENGTH * length(
@@ -337,6 +367,11 @@ class Deal:
             raise TridiffError(f"{self._state / FILE} cannot be written ({error.strerror})", fix=(
                 f"free disk space, then run `tridiff fuzz --resume --id {self._plan.id}`")) from None
         return spec
+
+
+def _spent(result: ShardResult) -> float:
+    """Seconds that count as handed out: one for a known issue may end long before its time."""
+    return min(result.seconds, result.spec.seconds) if result.spec.issue else result.spec.seconds
 
 
 def _scout(spec: ShardSpec) -> bool:

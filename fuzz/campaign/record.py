@@ -119,6 +119,8 @@ class ShardResult(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fiel
     """Each finding as it was drawn."""
     control_failed: int = 0
     """Failing cases that do not count, because the control fails as well."""
+    failed: int = 0
+    """Drawn cases that failed; of pairs, in either build."""
     known_seen: dict[str, int] = {}
     """Signature key to number of cases."""
     issues: dict[str, IssueCounts] = {}

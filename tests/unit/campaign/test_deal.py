@@ -257,3 +257,28 @@ def test_what_is_drawn_for_known_issues_has_its_part_from_the_start_and_takes_no
     assert any(spec.index < len(floor) and not spec.issue for spec in dealt_there[cycle:])
     assert [spec.issue for spec in dealt_there if spec.issue] == [one.issue for one in issues][:sum(
         bool(spec.issue) for spec in dealt_there)]
+
+
+def test_an_issue_of_which_no_case_failed_comes_again_in_what_the_others_left(tmp_path: Path) -> None:
+    night = Night(tmp_path)
+    floor, (like, *_) = night.plan.shards, night.plan.shards
+    issues = [replace(like, index=len(floor) + number, issue=name, seconds=20.0)
+              for number, name in enumerate(("shows", "shows", "hidden", "unlike"))]
+    night.plan = replace(night.plan, shards=(*floor, *issues))
+    one, results = night.deal(), []
+    for _ in range(len(floor) + 30):
+        spec = one.popleft()
+        change = {"failed": 3, "seconds": 1.0} if spec.issue == "shows" else (
+            {"counts": Counts()} if spec.issue == "unlike" else {})
+        results.append(replace(night.ran(spec), **change))
+        one.ended(results[-1])
+    drawn = [one.spec for one in results if one.spec.issue]
+    assert [spec.issue for spec in drawn[:4]] == ["shows", "shows", "hidden", "unlike"]
+    assert {spec.issue for spec in drawn[4:]} == {"hidden"} and len({spec.seed for spec in drawn[3:]}) == len(drawn[3:]) > 8
+    seconds = Counter({True: 0.0, False: 0.0})
+    for each in results:
+        seconds[bool(each.spec.issue)] += each.seconds
+    assert seconds[True] / seconds.total() == pytest.approx(OF_ISSUES, abs=0.08)
+    # Whoever goes on with it later has the same before them.
+    later, rest = night.deal(tuple(results)), [night.ran(one.popleft()).spec for _ in range(6)]
+    assert [later.popleft() for _ in range(6)] == rest
