@@ -2,7 +2,7 @@
 
 from tridiff.fuzz.launching.scene import Answers, Choices
 
-_KEPT = ("nothing", "unused", "comment below")
+_KEPT = ("nothing", "unused", "comment below", "nothing of a long name")
 """Changes after which a kernel on disk is the one that is wanted."""
 _SPOILT = ("always", "file gone", "group cut off")
 """Kernels that are the same, and must be compiled again."""

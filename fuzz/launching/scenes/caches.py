@@ -52,6 +52,7 @@ def kernel(x, n, C: tl.constexpr, F: tl.constexpr = inner):
     at = tl.arange(0, 16)
     tl.store(x + at, at * GLOBAL + C + F(inner(n)) + Held(n).more() + counted(2){body})
 """
+_LONG = "kernel" * 50
 _PLAIN = {"constant": "3", "unused": "5", "callee": "1", "noinline": "", "body": "", "method": "1",
           "counted": "1", "given": "1"}
 _OTHER = {"callee": {"callee": "2"}, "constant": {"constant": "4"}, "unused": {"unused": "6"},
@@ -72,11 +73,14 @@ def disk(choices: Choices, backend: str) -> Answers:
     """A kernel compiled, and compiled once more with something changed: from the cache on disk or anew."""
     change = str(choices["change"])
     before, then = _ENVIRONMENTS.get(change, ({}, {}))
+    # Files of most file systems have at most 255 characters in their names.
+    long = f"{_TEXT.replace('def kernel(', f'def {_LONG}(')}\nkernel = {_LONG}\n"
+    form = long if change.endswith("long name") else _TEXT
     with bench() as there:
         with mock.patch.dict(os.environ, before):
-            first = _compiled(kernel(_TEXT.format(**_PLAIN)), {})
+            first = _compiled(kernel(form.format(**_PLAIN)), {})
         files = sorted(path.suffix or path.name for path in _files(there))
-        text = _TEXT.format(**(_PLAIN | _OTHER.get(change, {})))
+        text = form.format(**(_PLAIN | _OTHER.get(change, {})))
         text = {"line": "\n" + text, "comment below": text + "\n# the end\n",
                 "comment inside": text.replace("    at =", "    # lanes\n    at =")}.get(change, text)
         options = _OPTIONS.get(change, {})
