@@ -41,6 +41,9 @@ Ask = Callable[[Case, str], Iterable[str]]
 AGAIN = 3
 """Runs at most until a difference shows: what a register or another partition happens to hold decides of some."""
 
+COMPILE_LIMIT = 20.0
+"""Seconds for a kernel: more than a failing compiler that does end has needed. Relatives are compiled as well."""
+
 TRIES = 8
 """Cases that are run for one cause."""
 
@@ -111,7 +114,7 @@ def table(known: Mapping[str, list[str]], found: Mapping[str, list[str]]) -> str
 
 def attributed(pools: dict[str, Pool], case: Case, subject: str, backend: str) -> tuple[str, ...]:
     """The known causes of a case's failure, () where it does not fail in any of a few runs or is none of them."""
-    pool = pools.setdefault(backend, Pool(PoolOptions(backend=backend)))
+    pool = pools.setdefault(backend, Pool(PoolOptions(backend=backend, compile_limit=COMPILE_LIMIT)))
 
     def run(one: Case, other: str = "") -> Outcome:
         return pool.execute(one, other or subject, backend=backend)
