@@ -18,7 +18,7 @@ from tridiff.fuzz.records import Case, LaunchOptions
 from tridiff.fuzz.registry import find
 from tridiff.fuzz.target import Limits
 from tridiff.fuzz.verdicts import Declined, Refuted
-from tridiff.fuzz.versions import before
+from tridiff.fuzz.versions import before, within
 from tridiff.oracles import launching
 
 ARCH = "compile:sm_90"
@@ -50,15 +50,16 @@ def case(scene: str, **choices: object) -> Case:
 
 
 @cache
-def _drawn(target: str) -> tuple[Case, ...]:
-    return tuple(draws(find(target).draw.cases(Limits()), 60, seed=5))
+def _drawn(target: str, *releases: str) -> tuple[Case, ...]:
+    return tuple(draws(find(target).draw.cases(Limits(releases=releases)), 60, seed=5))
 
 
 @pytest.mark.parametrize("name", [one.name for one in scenes().values() if one.topic != "interpreted"])
 def test_what_is_observed_is_what_is_due(name: str) -> None:
     scene = scenes()[name]
     target = find(f"launch.{scene.topic}")
-    drawn = [one for one in _drawn(target.name) if one.params["scene"] == name][:1]
+    releases = (installed(),) if within(installed(), since=scene.since) else ()
+    drawn = [one for one in _drawn(target.name, *releases) if one.params["scene"] == name][:1]
     assert drawn and all(one.params.get(scene.each, EVERY) == EVERY for one in drawn)
     for one in drawn:
         assert target.draw.valid(one)
