@@ -202,7 +202,8 @@ def maps() -> Iterator[object]:
                                   padding=padding, round_f32_to_tf32=rounded, element_strides=steps,
                                   pixel_box_lower_corner=[-1], pixel_box_upper_corner=[2])
             with _devices(library):
-                yield tried(ask, one, None if more is None else {"elem_type": 7, **about, **more}, None)
+                given = one, None if more is None else {"elem_type": 7, **about, **more}, None
+                yield tried(ask, *given[:ask.__code__.co_argcount])
 
 
 @contextmanager
