@@ -79,7 +79,7 @@ def twice(a):
     return a + a
 
 @triton.jit
-def kernel(x, n, F: tl.constexpr, K: tl.constexpr):
+def kernel(x, n, F: tl.constexpr, K: tl.constexpr, g):
     tl.store(x, F(n))
 """,
     "functions": """

@@ -105,7 +105,7 @@ def _function(user: Any, there: Bench) -> Told:
     told: list[str] = []
     triton.knobs.runtime.jit_cache_hook = lambda **about: told.append(about["compile"]["specialization_data"])
     twice = user.fn.__globals__["twice"]
-    first = user.warmup(_x(), 5, twice, (1, (2, (3,))), grid=(1,))
+    first = user.warmup(_x(), 5, twice, (1, (2, (3,))), (5, (5,)), grid=(1,))
     triton.knobs.runtime.jit_cache_hook = None
     found: Told = {"function": '"jit_function"' in told[0]}
     name = told[0].partition('"jit_function": "')[2].partition('"')[0]
