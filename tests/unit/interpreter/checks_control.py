@@ -25,7 +25,8 @@ from tridiff.fuzz.interpreter import (
     missing,
     repaired,
 )
-from tridiff.fuzz.versions import interpreter_features, interpreter_module
+from tridiff.fuzz.language.row import installed
+from tridiff.fuzz.versions import before, interpreter_features, interpreter_module
 
 
 def raised(action: object) -> Exception | None:
@@ -51,7 +52,7 @@ def check_loop_with_a_bound_known_at_run_time() -> None:
         count_up[(1,)](result, 5)
         return result.item() == 10
 
-    old = not interpreter_features().chained_comparison
+    old = before(installed(), "3.7.0")
     defect("loop_bounds", holds, exists=old and np.lib.NumpyVersion(np.__version__) >= "2.4.0")
 
 
