@@ -42,7 +42,7 @@ class BlockThread(Thread):
         self.shared = shared
 
     def access(self, name: str, modifiers: Sequence[str], operands: tuple[str, ...]) -> None:
-        if modifiers[0] == "shared":
+        if modifiers[0] in ("shared", "shared::cta"):
             own, self.memory = self.memory, self.shared
             try:
                 super().access(name, ["global", *modifiers[1:]], operands)

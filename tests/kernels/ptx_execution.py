@@ -70,7 +70,7 @@ def parse(text: str) -> Program:
         if line.endswith(":"):
             labels[line[:-1]] = len(instructions)
         elif line.endswith(";") and not line.startswith("."):
-            match = re.fullmatch(r"(?:@(!?)(%p\d+)\s+)?([\w.]+)\s*(.*);", line)
+            match = re.fullmatch(r"(?:@(!?)(%p\d+)\s+)?([\w.:]+)\s*(.*);", line)
             if match is None:
                 raise Unsupported(line)
             negation, guard, opcode, rest = match.groups()
