@@ -194,7 +194,7 @@ def maps() -> Iterator[object]:
     library = mock.Mock(**{f"utils.{name}.side_effect": lambda *given, name=name: (name, given) for name in (
         "fill_tma_descriptor_tiled", "fill_tma_descriptor_im2col", "fill_tma_descriptor")})
     about: dict[str, object] = {"swizzle": 3, "elem_size": 4, "block_size": [16, 32], "fp4_padded": False}
-    ask = getattr(nvidia, "make_tensordesc_arg", None)
+    ask: Any = getattr(nvidia, "make_tensordesc_arg", None)
     for more in ({}, {"is_im2col": False}, {"is_im2col": True}, {"fp4_padded": True},
                  {"fp4_padded": True, "is_im2col": True}, *({"elem_type": number} for number in range(16)), None):
         for padding, rounded, steps in (("zero", False, None), ("nan", True, [1, 2, 1])):
