@@ -8,6 +8,8 @@ from typing import Any
 from triton._C.libtriton import gluon_ir
 from triton.experimental.gluon import language as gl
 
+from tridiff.fuzz.language.row import installed
+from tridiff.fuzz.versions import before
 from tridiff.kernels.gluon.layouts import (
     Blocked,
     DotOperand,
@@ -114,4 +116,8 @@ def check_threads_hold_what_triton_gives_them() -> None:
         assert own is not None
         mine = [[[own.coordinate(register, lane, warp) for lane in range(32)]
                  for register in range(1 << len(own.register))] for warp in range(warps)]
-        assert not DRAWS or mine == held_by_triton(text), (layout, shape)
+        theirs = held_by_triton(text)
+        if before(installed(), "3.9.0"):
+            # These draw registers that hold the same again.
+            theirs = [list(map(list, dict.fromkeys(map(tuple, registers)))) for registers in theirs]
+        assert not DRAWS or mine == theirs, (layout, shape)
