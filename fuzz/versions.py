@@ -13,13 +13,14 @@ from typing import Any, Literal
 RELEASES = ((3, 6), (3, 7), (3, 8), (3, 9))
 """Major and minor numbers of the releases that tridiff knows; `tridiff doctor --new-triton` says what another needs."""
 
-Feature = Literal["shared-memory gather, scatter and atomics", "Gluon functions for TMA reductions",
+Feature = Literal["shared-memory gather and scatter", "shared-memory atomics", "Gluon functions for TMA reductions",
                   "stores into the shared memory of another block", "ttg.barrier",
                   "extrema and scans in the types of their operands", "proxy fences that a kernel lacks"]
 
 SINCE: dict[Feature, tuple[int, int]] = {
-    "shared-memory gather, scatter and atomics": (3, 7), "Gluon functions for TMA reductions": (3, 7),
-    "stores into the shared memory of another block": (3, 7), "ttg.barrier": (3, 7),
+    "shared-memory gather and scatter": (3, 7), "shared-memory atomics": (3, 8),
+    "Gluon functions for TMA reductions": (3, 8), "stores into the shared memory of another block": (3, 8),
+    "ttg.barrier": (3, 7),
     "extrema and scans in the types of their operands": (3, 9), "proxy fences that a kernel lacks": (3, 7),
 }
 """The first release that offers each."""

@@ -38,11 +38,13 @@ class Dialect:
 
     barrier: the call that makes all warps of the block wait. cluster_barrier: of all blocks of a cluster.
     reinterpret: method of a shared memory descriptor, called as (dtype, shape, layout) by position.
-    keep_alive: method that emits `ttg.local_dealloc`. gathers: whether descriptors have `gather`, `scatter` and
-    `atomic_scatter_*`. async_load: function of `async_copy` (smem, pointers, mask=...). tma_load: function of
-    `tma` (descriptor, coordinates, barrier, smem, pred=...). tma_store: (descriptor, coordinates, smem).
+    keep_alive: method that emits `ttg.local_dealloc`. gathers: whether descriptors have `gather` and `scatter`.
+    atomics: whether they have `atomic_scatter_*`, and values broadcast. async_load: function of `async_copy` (smem,
+    pointers, mask=...). tma_load: function of `tma` (descriptor, coordinates, barrier, smem, pred=...). tma_store:
+    (descriptor, coordinates, smem).
     tma_atomics: whether `tma.async_atomic_*` exist. async_store: store into another block's shared memory.
-    register_requests_optional: whether warp_specialize may go without them.
+    register_requests_optional: whether warp_specialize may go without them. initialised: what follows mbarriers that
+    other blocks signal, unless the compiler sees to it.
     """
 
     barrier: str
@@ -50,12 +52,14 @@ class Dialect:
     reinterpret: str
     keep_alive: str
     gathers: bool
+    atomics: bool
     async_load: str
     tma_load: str
     tma_store: str
     tma_atomics: bool
     async_store: str
     register_requests_optional: bool
+    initialised: tuple[str, ...] = ()
 
 
 def _first(owner: Any, *names: str) -> str:
@@ -80,11 +84,14 @@ def installed() -> Dialect:
         barrier="gl.barrier()" if new_barrier else "gl.thread_barrier()",
         cluster_barrier="gl.barrier(cluster=True)" if new_barrier else "",
         reinterpret=_first(descriptor, "reinterpret", "_reinterpret"), keep_alive=_first(descriptor, "_keep_alive"),
-        gathers=hasattr(descriptor, "gather"), async_load=_first(copies, "async_load", "async_copy_global_to_shared"),
+        gathers=hasattr(descriptor, "gather"), atomics=hasattr(descriptor, "atomic_scatter_add"),
+        async_load=_first(copies, "async_load", "async_copy_global_to_shared"),
         tma_load=_first(hopper.tma, "async_load", "async_copy_global_to_shared"),
         tma_store=_first(hopper.tma, "async_store", "async_copy_shared_to_global"),
         tma_atomics=hasattr(hopper.tma, "async_atomic_add"), async_store=_first(hopper, "async_store"),
         register_requests_optional=registers.default is not inspect.Parameter.empty,
+        initialised=("mbarrier.fence_init_release_cluster()", "hopper.cluster.arrive(relaxed=True)",
+                     "hopper.cluster.wait()") if hasattr(hopper.mbarrier, "fence_init_release_cluster") else (),
     )
 
 

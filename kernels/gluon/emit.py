@@ -126,8 +126,10 @@ class _Writer:
 
     def text(self, number: int, step: Step) -> str:
         """Of a step with a value the expression, of others the statement."""
-        if isinstance(step, c.Gather | c.Scatter | c.Atomic) and not self.dialect.gathers:
-            raise Unsupported("this Triton has no gather, scatter or atomics on shared memory")
+        if not self.dialect.atomics and (
+                isinstance(step, c.Atomic) or (isinstance(step, c.Gather | c.Scatter) and not self.dialect.gathers) or
+                (isinstance(step, c.Scatter) and self.tensor(step.source).shape != self.tensor(step.index).shape)):
+            raise Unsupported("this Triton has no such gather, scatter or atomic on shared memory")
         match step:
             case c.Load():
                 return self.load(number, step)

@@ -147,6 +147,7 @@ def source(exchange: Exchange, dialect: Dialect) -> str:
              f"memory = gl.allocate_shared_memory({GL_DTYPES[exchange.dtype]}, [{ring}, {rows}, {columns}], MEMORY)",
              f"full = mbarrier.allocate_mbarrier(batch={ring})",
              f"for k in gl.static_range({ring}):", "    mbarrier.init(full.index(k), count=1)",
+             *dialect.initialised,
              *(line for tile in range(min(ahead, exchange.tiles)) for line in store(str(tile))),
              f"for t in range({exchange.tiles}):", *(f"    {line}" for line in body),
              f"for k in gl.static_range({ring}):", "    mbarrier.invalidate(full.index(k))")

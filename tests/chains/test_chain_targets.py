@@ -18,6 +18,8 @@ INDEXED = ("gluon.gather_scatter", "gluon.atomics")
 def test_a_target_is_left_out_where_none_of_its_cases_could_run(name: str) -> None:
     target = find(name)
     assert bool(target.run.lacking(OLD)) is (name in INDEXED)
+    between = Environment(triton="3.7.1", backend="cuda", capability="9.0")
+    assert bool(target.run.lacking(between)) is (name == "gluon.atomics")
     assert target.run.lacking(NEW) == ""
     assert target.run.lacking(Environment(triton="3.9.0", backend="compile:sm_90")) == ""
     assert target.run.lacking(Environment(triton="3.9.0", backend="compile:gfx942"))

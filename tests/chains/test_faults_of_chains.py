@@ -37,10 +37,10 @@ from tridiff.kernels.gluon.faults import CHAINS, FAULTS, WRITTEN, broken
 from tridiff.oracles.arrays import bits_of_array, to_numpy
 
 NEW = Dialect(barrier="gl.barrier()", cluster_barrier="", reinterpret="reinterpret", keep_alive="_keep_alive",
-              gathers=True, async_load="", tma_load="", tma_store="", tma_atomics=True, async_store="",
+              gathers=True, atomics=True, async_load="", tma_load="", tma_store="", tma_atomics=True, async_store="",
               register_requests_optional=True)
 OLD = Dialect(barrier="gl.thread_barrier()", cluster_barrier="", reinterpret="_reinterpret", keep_alive="_keep_alive",
-              gathers=False, async_load="", tma_load="", tma_store="", tma_atomics=False, async_store="",
+              gathers=False, atomics=False, async_load="", tma_load="", tma_store="", tma_atomics=False, async_store="",
               register_requests_optional=False)
 
 PAIRS = [(target, fault) for target in CHAIN_TARGETS for fault in find(target).faults.planted]

@@ -39,9 +39,16 @@ def warps_of_32(environment: Environment) -> str:
 
 
 def indexed_memory(environment: Environment) -> str:
-    """What the version lacks for chains that gather, scatter or update atomically (contract: ttg_ops.md §3)."""
-    if not offers(environment.triton, "shared-memory gather, scatter and atomics"):
-        return "this Triton has no gather, scatter or atomics on shared memory"
+    """What the version lacks for chains that gather or scatter (contract: ttg_ops.md §3)."""
+    if not offers(environment.triton, "shared-memory gather and scatter"):
+        return "this Triton has no gather or scatter on shared memory"
+    return warps_of_32(environment)
+
+
+def atomic_memory(environment: Environment) -> str:
+    """What it lacks for chains that update atomically."""
+    if not offers(environment.triton, "shared-memory atomics"):
+        return "this Triton has no atomics on shared memory"
     return warps_of_32(environment)
 
 

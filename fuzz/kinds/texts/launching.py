@@ -108,10 +108,10 @@ def _local_barrier() -> str:
 
 
 def _cluster_statements(form: ClusterBarrier) -> tuple[str, ...]:
-    relaxed = "true" if form.relaxed else "false"
-    if not installed_text().cluster_barrier:
-        return (f"ttng.cluster_arrive {{relaxed = {relaxed}}}", "ttng.cluster_wait")
-    fence = ("ttng.fence_mbarrier_init_release_cluster",) if form.fence else ()
+    relaxed, dialect = "true" if form.relaxed else "false", installed_text()
+    fence = ("ttng.fence_mbarrier_init_release_cluster",) if form.fence and not dialect.local_barrier else ()
+    if not dialect.cluster_barrier:
+        return (f"ttng.cluster_arrive {{relaxed = {relaxed}}}", "ttng.cluster_wait", *fence)
     return (f"ttng.cluster_barrier {{relaxed = {relaxed}}}", *fence)
 
 
