@@ -11,7 +11,11 @@ from tridiff.fuzz.target import Limits, Target
 from tridiff.fuzz.target.subjects import without_fault
 
 _UNAVOIDED = 50
-"""One draw in so many keeps a pattern that is avoided."""
+"""One draw in so many keeps a pattern that is avoided, ..."""
+
+_UNREACHED = 2
+"""... and one of so many where the case alone reaches a cell at which draws are aimed: a cell of which no case can be
+judged has a reason only if cases of it ran, and then nothing is aimed at it any more."""
 
 
 def cases(target: Target, limits: Limits, *, subject: str) -> st.SearchStrategy[Case]:
@@ -49,8 +53,11 @@ def _series(draw: st.DrawFn, drawn: st.SearchStrategy[Case], again: Callable[[Ca
 
 @st.composite
 def _clear(draw: st.DrawFn, target: Target, limits: Limits, subject: str, avoided: tuple[KnownIssue, ...]) -> Case:
-    return clear_of(draw(target.draw.cases(limits)), target, subject, avoided,
-                    choose=lambda count: draw(st.integers(0, count - 1)))
+    case = draw(target.draw.cases(limits))
+    clear = clear_of(case, target, subject, avoided, choose=lambda count: draw(st.integers(0, count - 1)))
+    aims = {cell for cell, _ in limits.aims} if clear != case else None
+    alone = aims and aims.intersection(target.coverage.cells(case)).difference(target.coverage.cells(clear))
+    return case if alone and draw(st.integers(0, _UNREACHED - 1)) else clear
 
 
 def clear_of(case: Case, target: Target, subject: str, avoided: tuple[KnownIssue, ...], *,

@@ -24,6 +24,8 @@ from tridiff.fuzz.campaign.record import Counts, Plan, ShardResult, ShardSpec
 from tridiff.fuzz.campaign.yields import combination
 from tridiff.fuzz.coverage.record import WANTED_CASES
 from tridiff.fuzz.interpreter.libdevice import stand_ins
+from tridiff.fuzz.known import avoiding
+from tridiff.fuzz.known.issues import all_issues
 from tridiff.fuzz.language.aims import aims_of, beside_types, cell, parts, sampled, types, types_of
 from tridiff.fuzz.language.cases import call_of, cells
 from tridiff.fuzz.language.index import TOPICS, rows
@@ -380,3 +382,16 @@ def test_most_blocks_are_small_where_kernels_are_compiled_for_cells_and_some_as_
         largest[aimed] = [max((math.prod(one.shape) for one in call_of(case).operands), default=1) for case in drawn]
     small, others = (sum(one <= 64 for one in largest[aimed]) for aimed in (True, False))
     assert small > 1.3 * others and sum(one > 64 for one in largest[True]) > 30 and max(largest[True]) > 1000
+
+
+def test_what_fails_is_drawn_half_of_the_time_where_nothing_else_reaches_the_cell_that_is_aimed_at() -> None:
+    target, name = find("language.narrow"), "arithmetic-of-8-bit-floats"
+    issue = next(one for one in all_issues() if one.name == name)
+
+    def kept(*aims: str) -> int:
+        limits = replace(LIMITS, avoid=frozenset([name]), aims=tuple((one, 9) for one in aims))
+        return sum(issue.concerns(case, "own")
+                   for case in draws(avoiding.cases(target, limits, subject="own"), 200, seed=3))
+
+    assert kept() < 12 and kept(cell("fp8.add", "fp16")) < 12
+    assert 50 < kept(cell("fp8.add", "fp8e4nv")) < 110
