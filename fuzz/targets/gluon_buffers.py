@@ -1,7 +1,9 @@
 """Gluon kernels that move data through shared memory."""
 
+from functools import partial
+
 from tridiff.fuzz.kinds.chains.buffers import atomic_chains, buffer_chains, gather_chains
-from tridiff.fuzz.kinds.chains.target import atomic_memory, chain_target, indexed_memory
+from tridiff.fuzz.kinds.chains.target import chain_target, indexed_memory
 from tridiff.fuzz.kinds.chains.views import view_chains
 from tridiff.fuzz.known.chains.features import feature
 
@@ -23,7 +25,8 @@ TARGETS = (
         summary="elements of a buffer by index along an axis, read and written",
         faults=("gather_axis_swapped", "indices_shifted", "subslice_shifted", "swizzle_mismatch")),
     chain_target(
-        name="gluon.atomics", label=feature, chains=atomic_chains, lacking=atomic_memory,
+        name="gluon.atomics", label=feature, chains=atomic_chains,
+        lacking=partial(indexed_memory, feature="shared-memory atomics"),
         contract="ttg_ops.md §3, local_atomic_scatter_rmw",
         summary="atomic updates of a buffer through colliding indices, and what they return",
         faults=("scatter_mask_dropped", "atomic_kind_swapped", "indices_shifted", "gather_axis_swapped")),

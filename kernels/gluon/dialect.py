@@ -43,8 +43,8 @@ class Dialect:
     pointers, mask=...). tma_load: function of `tma` (descriptor, coordinates, barrier, smem, pred=...). tma_store:
     (descriptor, coordinates, smem).
     tma_atomics: whether `tma.async_atomic_*` exist. async_store: store into another block's shared memory.
-    register_requests_optional: whether warp_specialize may go without them. initialised: what follows mbarriers that
-    other blocks signal, unless the compiler sees to it.
+    register_requests_optional: whether warp_specialize may go without them. initialised: what follows `init` of a
+    cluster's mbarriers.
     """
 
     barrier: str

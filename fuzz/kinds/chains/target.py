@@ -12,7 +12,7 @@ from tridiff.fuzz.kinds.chains.steps import size, steps
 from tridiff.fuzz.kinds.kind import ProgramKind, inputs, target_of
 from tridiff.fuzz.records import Case, Environment
 from tridiff.fuzz.target import Faults, Limits, Path, Reference, Target
-from tridiff.fuzz.versions import offers
+from tridiff.fuzz.versions import Feature, offers
 from tridiff.kernels.gluon.chain import Chain, Step
 from tridiff.kernels.gluon.layouts import Distributed
 
@@ -38,18 +38,9 @@ def warps_of_32(environment: Environment) -> str:
     return "layouts are drawn for warps of 32 lanes" if environment.architecture.startswith("gfx") else ""
 
 
-def indexed_memory(environment: Environment) -> str:
-    """What the version lacks for chains that gather or scatter (contract: ttg_ops.md §3)."""
-    if not offers(environment.triton, "shared-memory gather and scatter"):
-        return "this Triton has no gather or scatter on shared memory"
-    return warps_of_32(environment)
-
-
-def atomic_memory(environment: Environment) -> str:
-    """What it lacks for chains that update atomically."""
-    if not offers(environment.triton, "shared-memory atomics"):
-        return "this Triton has no atomics on shared memory"
-    return warps_of_32(environment)
+def indexed_memory(environment: Environment, feature: Feature = "shared-memory gather and scatter") -> str:
+    """What the version lacks for chains that gather, scatter or update atomically (contract: ttg_ops.md §3)."""
+    return warps_of_32(environment) if offers(environment.triton, feature) else f"this Triton has no {feature}"
 
 
 def _alike(name: str) -> str:
