@@ -73,6 +73,10 @@ def candidates(a: Array, b: Array, acc: Array | None = None, *, narrowed: str = 
         zeros = some(without[0], np.abs(right) < _NORMAL) | some(np.abs(left) < _NORMAL, without[1])
         # The low part of a split number is an infinity of the other sign, and may be a zero.
         made = zeros | (infinite & (narrowed == "tf32x3"))
+        if narrowed == "tf32x3":
+            # So are products with low parts, of at most 2^-9 of all, which may be the first to leave the range.
+            split = total >= _NEARLY_TOO_LARGE * 2.0**9
+            positive, negative = positive | split, negative | split
         leaves = leaves | infinite
         # Payloads below the bits of tf32 are cut off, which leaves an infinity.
         short = [np.isnan(x) & ((x.view(np.int32) & 0x7FE000) == 0) for x in (a, b)]

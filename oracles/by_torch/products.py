@@ -43,7 +43,8 @@ def candidates(a: Tensor, b: Tensor, acc: Tensor | None = None, *, narrowed: str
     summand = to_float64(acc) if acc is not None else torch.zeros(x.shape[:-1] + y.shape[-1:], device=x.device)
     exact = x @ y + summand if acc is not None else x @ y
     sizes = [one.abs().masked_fill(~one.isfinite(), 0.0) for one in (x, y, summand)]
-    beyond = sizes[0] @ sizes[1] + sizes[2] >= 3e38
+    total = sizes[0] @ sizes[1] + sizes[2]
+    beyond = total >= 3e38
     stays = [x.isnan(), y.isnan()]
     turned = meets = torch.zeros_like(beyond)
     if narrowed:
@@ -63,8 +64,10 @@ def candidates(a: Tensor, b: Tensor, acc: Tensor | None = None, *, narrowed: str
         beyond = beyond | infinite
     if not bool((beyond | turned | meets).any()):
         return exact.unsqueeze(0)
-    above = _any(x > 0, y > 0) | _any(x < 0, y < 0) | (summand > 0)
-    below = _any(x > 0, y < 0) | _any(x < 0, y > 0) | (summand < 0)
+    # The low part of a split number has either sign, and its products have up to 2^-9 of all.
+    either = total * 2.0**-9 >= 3e38 if narrowed == "tf32x3" else torch.zeros_like(beyond)
+    above = _any(x > 0, y > 0) | _any(x < 0, y < 0) | (summand > 0) | either
+    below = _any(x > 0, y < 0) | _any(x < 0, y > 0) | (summand < 0) | either
     certain = stays[0].any(-1, keepdim=True) | stays[1].any(-2, keepdim=True) | summand.isnan()
     allowed = {torch.inf: beyond & above | turned, -torch.inf: beyond & below | turned,
                torch.nan: beyond & above & below | meets}

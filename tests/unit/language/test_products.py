@@ -118,6 +118,15 @@ def test_sums_that_leave_the_range_are_infinities_of_a_sign_that_is_there() -> N
         assert accepted(call, [1.0], [1.0], [INF, NAN, 1.0], INF) == [True, False, False], "the accumulator is infinite"
 
 
+@pytest.mark.parametrize(("precision", "large", "right"), [
+    ("tf32x3", 2.0**110, [True, True, True, False]), ("tf32x3", 2.0**67, [True, False, False, False]),
+    ("tf32", 2.0**110, [True, False, False, False])])
+def test_products_with_low_parts_may_be_the_first_to_leave_the_range(
+        precision: str, large: float, right: list[bool]) -> None:
+    call = call_in("fp32", acc=False, input_precision=precision)
+    assert accepted(call, [2.0**63], [large], [INF, -INF, NAN, 0.0]) == right
+
+
 def narrowed(x: np.ndarray, *, nearest: bool) -> np.ndarray:
     """fp32 as tf32, rounded half away from zero or cut off."""
     words = x.view(np.uint32)
