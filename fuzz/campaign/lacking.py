@@ -35,7 +35,7 @@ ENOUGH = 4
 nobody knows how; they are left to chance."""
 
 
-AIMED = 0.75
+AIMED = 0.875
 """Part of the cases of a shard that are aimed at cells, if any lacks some."""
 
 FUTILE, FUTILE_EACH = 40.0, 16.0

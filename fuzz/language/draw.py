@@ -21,7 +21,7 @@ from tridiff.kernels.language.call import Call, Operand
 from tridiff.oracles.dtypes import dtype
 
 _ROWS = (1, 2, 3, 7, 16, 33, 64, 128, 256, 512)
-AIMED = 4
+AIMED = 8
 """Of so many draws one is drawn from everything where the others are aimed."""
 SLOW_ROWS = 256
 """Backends that take no more rows run one program after another, in Python, ..."""
