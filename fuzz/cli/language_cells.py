@@ -65,21 +65,20 @@ def cells(records: Iterable[Ledger]) -> Iterator[Cell]:
         for topic in TOPICS:
             for name, of_row in aims_of(topic, "").items():
                 every = {cell: missed.get((triton, backend), {}).get(cell, Counter[str]()) for cell in of_row}
-                whole = _dropped_row(of_row, cases, every)
+                of_all = _of_row(of_row, cases, every)
+                whole = f"no case of its row was judged: {of_all.most_common(1)[0][0]}" if of_all else ""
                 for cell in of_row:
                     reasons = every[cell]
                     yield Cell(triton=triton, backend=backend, topic=topic, row=name,
                                dtype=type_in(parts(cell)[1]), cases=cases[cell], missed=dict(reasons),
-                               why=_why(name, triton, backend, cases[cell], reasons),
+                               why=_why(name, triton, backend, cases[cell], reasons or of_all),
                                dropped=whole or _dropped(cases[cell], reasons))
 
 
-def _dropped_row(cells: Collection[str], cases: Counter[str], missed: dict[str, Counter[str]]) -> str:
+def _of_row(cells: Collection[str], cases: Counter[str], missed: dict[str, Counter[str]]) -> Counter[str]:
+    """Why no case of a row could be judged, where none could."""
     in_vain = {cell: reasons.total() for cell, reasons in missed.items()}
-    if not barren(cells, cases, in_vain):
-        return ""
-    reasons = sum(missed.values(), Counter[str]())
-    return f"no case of its row was judged: {reasons.most_common(1)[0][0]}"
+    return sum(missed.values(), Counter[str]()) if barren(cells, cases, in_vain) else Counter()
 
 
 def _dropped(cases: int, missed: Counter[str]) -> str:

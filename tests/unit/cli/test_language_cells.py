@@ -31,4 +31,5 @@ def test_a_row_of_which_no_case_is_judged_takes_all_of_its_cells_with_it() -> No
     assert len(of_row) > 2
     assert set(dropped(found, "tl.maximum").values()) == {"no case of its row was judged: no reference"}
     assert len(dropped(found, "tl.maximum")) == len(of_row)
+    assert {one.why for one in cells([found]) if one.row == "tl.maximum"} == {"no reference"}
     assert dropped(ledger("tl.maximum", {"fp32": 1}, {"fp64": 4, "i8": 4}), "tl.maximum") == {}
