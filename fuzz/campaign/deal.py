@@ -189,7 +189,7 @@ class Deal:
         self._issue_seconds -= unused
         if result.failed:
             self._failing.add(result.spec.issue)
-        elif result.counts.executed and not result.stopped:
+        elif self._plan.options.by_yield and result.counts.executed and not result.stopped:
             like = shard_of(self._plan.options, find(result.spec.target), result.spec.subject, result.spec.backend,
                             index=self._next, seconds=result.spec.seconds)
             self._again.append(self._written(replace(result.spec, index=like.index, seed=like.seed)))
