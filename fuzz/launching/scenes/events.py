@@ -93,8 +93,9 @@ def hooks(choices: Choices, backend: str) -> Answers:
 
 def _told(word: str, about: dict[str, Any]) -> str:
     compiled = about["compile"]
+    numbers = [value for value in compiled.values() if isinstance(value, int)]
     return (f"{word} {about['repr']} {about['fn'].name} {about['is_manual_warmup']} {compiled['signature']} "
-            f"{compiled['num_warps']} {sorted(compiled['constants'].items(), key=str)} {compiled['configs']} "
+            f"{numbers} {sorted(compiled['constants'].items(), key=str)} {compiled['configs']} "
             f"{about['already_compiled']}").replace("; ", ", ")
 
 

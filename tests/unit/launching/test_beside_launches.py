@@ -41,8 +41,9 @@ def test_faults_beside_launches_change_an_answer(
     assert right != play(case("beside", part=part))
 
 
-def test_what_tuning_prints_and_tells_a_listener_is_an_answer() -> None:
+def test_what_tuning_prints_and_listeners_and_hooks_are_told_is_an_answer() -> None:
     pytest.importorskip("triton")
     told = play(case("tuned", sizes="5 5 6"))
     assert told == play(case("tuned", sizes="5 5 6"))
     assert told["tuned printed"].count("best config selected") == 2
+    assert "[90, 4, 1, 3, " in play(case("hooks"))["hooks events"]
