@@ -237,7 +237,9 @@ EXPRESSIONS: dict[str, str] = {
         "[nvidia.CUDABackend.get_int_specialization(16), nvidia.CUDABackend.parse_attr('D')]",
     "chips": "[nvidia.sm_arch_from_capability(one) for one in (75, 80, 86, 89, 90, 100, 103, 120)]",
     "versions": "[nvidia.ptx_get_version(one) for one in ('12.0', '12.5', '12.8', '13.0')]",
-    "smallest products": "nvidia.min_dot_size(GPUTarget('cuda', 90, 32))(tl.float16, tl.float16)",
+    "smallest products":
+        "[refused(lambda: nvidia.min_dot_size(GPUTarget('cuda', 90, 32))(one, other)) for kinds in [(tl.int8, "
+        "tl.float16, tl.float32, tl.float64)] for one in kinds for other in kinds]",
     "names of types": "[jit.mangle_type(one) for one in (1, 2**40, 2**63, 1.5, True, None, data, (1, 2.0))]",
     "types as texts": "[tl.core.get_int_dtype(32, True), tl.str_to_ty('*fp16', None), tl.str_to_ty('i1', None)]",
     "a type":

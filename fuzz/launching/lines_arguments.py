@@ -391,6 +391,9 @@ def lines(language: Language) -> dict[str, str]:
             f"r = tl.{name}({one}, None{more}, keep_dims={keep})" for keep in ("True", "False")
             for one in ("m", "m[None]", "x") for name, more in (
                 ("reduce", ", plus"), ("sum", ""), ("max", ""), ("min", ""), ("xor_sum", ""), ("reduce_or", "")))
+        found["smallest"] = dict.fromkeys(
+            f"r = tl.dot(tl.zeros((1, {k}), tl.{one}), tl.zeros(({k}, 2), tl.{one}))" for one in _WIDTHS[5:]
+            for k in (2, 4, 8, 16, 32))
         found["offsets"] = dict.fromkeys(f"r = {text.format(f'{one}.to({kind})')}" for kind in _TYPES[:9] for one in (
             "at", "n") for text in ("x_ptr + {}", "{} + x_ptr", "x_ptr - {}"))
         found["branches"] = dict.fromkeys(f"if n > 3:;;    {one};;else:;;    {other};;r = x + n" for one, other in

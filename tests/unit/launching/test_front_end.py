@@ -130,6 +130,8 @@ GROUP = 4
 """Of what is translated, one that has a block with a new axis."""
 
 FAULTS: tuple[tuple[str, str, Any, str, dict[str, object]], ...] = (
+    *(("triton.backends.nvidia.compiler", "min_dot_size", ("(1, 1, 4)", "(1, 1, 8)"), *shown) for shown in (
+        ("lines", {"part": "plain: smallest 1"}), ("expressions", {"expression": "smallest products"}))),
     ("triton.experimental.gluon.language._semantic", "_check", _no_check, "pieces",
      {"piece": "gluon: shared gather"}),
     ("triton.language.semantic", "TritonSemantic.bitwise_op_type_checking_impl", lambda self, a, b: (a, b), "pieces",
