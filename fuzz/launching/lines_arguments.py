@@ -284,8 +284,10 @@ _LAYOUTS = ("L1", "L2", "MMA2", "MMA3", "S1", "S2", "Q")
 
 _OTHER_LAYOUTS = ("L1", "L2", "S1", "Q", "None")
 
-_VALUES = {"plain": ("3", "N", "n", "None", "f", "k"), "gluon": ("3", "tl.constexpr(3)", "n", "None", "f")}
-"""Instead of a value: a literal, a constant of the compiler, a scalar, nothing, a block of floats, a wider scalar."""
+_VALUES = {"plain": ("3", "N", "n", "None", "f", "k", "tl.arange(0, 8)"),
+           "gluon": ("3", "tl.constexpr(3)", "n", "None", "f")}
+"""Instead of a value: a literal, a constant of the compiler, a scalar, nothing, a block of floats, a wider scalar, a
+shorter block."""
 
 _NUMBERS = ("-1", "-2", "-3", "2", "16", "None", "n")
 """Instead of a number: dimensions of blocks of one and two, their bounds and what lies beyond."""
