@@ -47,7 +47,7 @@ class Change(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=Tr
     """Other words that cases may have about it: the class of a special method, the function around an inner one, and
     what calls it in its file and, if that is few, in others."""
     words: tuple[str, ...] = ()
-    """What kernels may say that its statements speak of (`builds.words`)."""
+    """What kernels may say that its statements speak of (`builds.words`): what matters more, more often."""
 
     @property
     def told(self) -> str:
@@ -107,7 +107,7 @@ def _of_file(package: Path, name: str, after: bytes) -> list[Change]:
         ways = places(mine[one], theirs.get(one))
         found.append(Change(file=name, name=one, users={name: (one,)}, places=ways,
                             near=tuple(dict.fromkeys((*_near(mine, one), *_callers(package, name, one)))),
-                            words=tuple(sorted(of_change(one, mine[one], theirs.get(one), ways, text.decode())))))
+                            words=tuple(of_change(one, mine[one], theirs.get(one), ways, text.decode()))))
     for within in old.outside.keys() | new.outside.keys():
         before, now = (collections.Counter(one.outside.get(within, {}).keys()) for one in (old, new))
         bound = dict.fromkeys(

@@ -15,6 +15,7 @@ from functools import lru_cache
 SHORTEST = 3
 ABOVE = 4
 """Lines above a statement in which a comment is about it."""
+APART = 4
 _SYNTAX = {"getitem": "Subscript Slice", "iter": "For ListComp", "enter": "With", "exit": "With", "mul": "Mult",
            "truediv": "Div", "and": "BitAnd", "or": "BitOr", "xor": "BitXor", "neg": "USub", "pos": "UAdd",
            "ne": "NotEq", "le": "LtE", "ge": "GtE", "floordiv": "FloorDiv", "lshift": "LShift", "rshift": "RShift"}
@@ -57,24 +58,28 @@ def _syntax(text: str) -> collections.Counter[str]:
     return collections.Counter()
 
 
-def of_change(name: str, old: ast.AST, new: ast.AST | None, ways: Iterable[str], source: str = "") -> set[str]:
+def of_change(name: str, old: ast.AST, new: ast.AST | None, ways: Iterable[str], source: str = "") -> list[str]:
     """The words of a function's name and of its class's, of the statements to which the ways lead in either text of
-    it, without those inside of them, and of what these stand under. source: the file of the old one, in which comments
-    in and above those statements say what they are for."""
+    it, without those inside of them, and of what these stand under; those that one text alone has APART times. source:
+    the file of the old one, in which comments in and above those statements say what they are for."""
     *around, last = name.split(".")
     special = last.strip("_")
     reflected = special[1:] if last.startswith("__r") else ""
     lines = [last, *around, *_CAPITAL.findall(" ".join(around)), _SYNTAX.get(special, ""), _SYNTAX.get(
         reflected, reflected)]
+    told: dict[bool, list[str]] = {True: [], False: []}
     for way, whole in itertools.product(ways, (old, new)):
         steps, node = way.split("."), whole
         for field, number in zip(steps[::2], steps[1::2], strict=True):
             node = dict(enumerate(getattr(node, field, ()))).get(int(number), ast.Module([], []))
-            lines.append(ast.unparse(node).partition("\n")[0])
+            told[whole is old].append(ast.unparse(node).partition("\n")[0])
         if isinstance(node, ast.stmt) and whole is old:
             about = source.splitlines()[max(node.lineno - ABOVE, 0):node.end_lineno]
             lines += [one.partition("#")[2] for one in about]
-    return parts(_WORD.findall(" ".join(lines)))
+    own, before, now = (parts(_WORD.findall(" ".join(some))) for some in (lines, *told.values()))
+    # A statement that is gone is not the next one in other words.
+    apart = before ^ now if len(before ^ now) < len(before & now) else ()
+    return sorted([*own | before | now] + [*apart] * (APART - 1))
 
 
 def parts(words: Iterable[str]) -> set[str]:

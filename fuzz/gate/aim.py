@@ -89,7 +89,8 @@ def aimed(listed: Iterable[ShardSpec], drawn: Iterable[ShardSpec], shared: Alike
         naming, others = (owning, left) if number <= MANY else (naming, others)
     # What is drawn is named by functions of the language: a `get` or an `add` of another file is none of them.
     of_language = [one for one in changes if any(fnmatch.fnmatchcase(one.file, some) for some in _LANGUAGE)]
-    about = {word for one in changes for word in (*one.words, *one.near, *parts(one.near))}
+    about = collections.Counter(
+        word for one in changes for word in (*one.words, *({*one.near} | parts(one.near)).difference(one.words)))
     syntax = {kind for one in changes for name in (one.name, *one.near) for kind in kinds(name)}
     marks = _marks([*naming, *others], about, syntax)
     # Of many that name one, those that do so most often.
@@ -108,7 +109,7 @@ def aimed(listed: Iterable[ShardSpec], drawn: Iterable[ShardSpec], shared: Alike
                    for spec in some]
     others = [spec for spec in others if not _named_by(spec, nearest)]
     playing, others = ([], others) if shared.behind_source else _playing(others)
-    words = about | words_of_files
+    words = about.keys() | words_of_files
     first: list[ShardSpec] = []
     looks: list[ShardSpec] = []
     spoken = _pattern(word for one in of_language for word in _names(one))
@@ -146,7 +147,7 @@ def in_turn(*several: Iterable[ShardSpec]) -> Iterator[ShardSpec]:
     return (spec for turn in itertools.zip_longest(*several) for spec in turn if spec is not None)
 
 
-def _marks(specs: Iterable[ShardSpec], words: set[str], syntax: set[str]) -> dict[str, float]:
+def _marks(specs: Iterable[ShardSpec], words: Mapping[str, int], syntax: set[str]) -> dict[str, float]:
     """How much each listed case has to do with these words, by its digest: the more, the rarer those are that it has
     among the cases; long texts have some of any words. What consists of these kinds of syntax has as much again."""
     known: collections.Counter[str] = collections.Counter()
@@ -155,10 +156,11 @@ def _marks(specs: Iterable[ShardSpec], words: set[str], syntax: set[str]) -> dic
     for case in (case for spec in specs for case in spec.first):
         text = _text(case)
         of_case = of_text(text)
-        known.update(words & of_case)
-        said[case.digest] = words & of_case, len(of_case)
+        found = words.keys() & of_case
+        known.update(found)
+        said[case.digest] = found, len(of_case)
         shares[case.digest] = share(text, syntax) if syntax else 0.0
-    marks = {digest: sum(math.log(len(said) / known[word]) for word in found) / math.sqrt(number + 1)
+    marks = {digest: sum(words[word] * math.log(len(said) / known[word]) for word in found) / math.sqrt(number + 1)
              for digest, (found, number) in said.items()}
     unit = max(marks.values(), default=0.0) / (max(shares.values(), default=0.0) or 1.0)
     return {digest: mark + unit * shares[digest] for digest, mark in marks.items()}

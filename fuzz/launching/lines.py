@@ -80,14 +80,15 @@ def module(language: str, line: str) -> str:
 
 @cache
 def decorators(part: str) -> str:
-    """What the functions are decorated with that the statements of a part use: no name of theirs stands in the text."""
+    """What the functions and classes are decorated with and derived from that the statements of a part use: no name of
+    theirs stands in the text."""
     language = part.partition(": ")[0]
-    _, helpers, _ = _LANGUAGES[language]
+    head, helpers, _ = _LANGUAGES[language]
     wanted = {name for line in parts()[part] for name in _names(line)}
-    kept = _needed(list(_pieces(helpers)), wanted)
+    kept = _needed([*_pieces(head)[:-1], *_pieces(helpers)], wanted)
     return " ".join(dict.fromkeys(
-        word.attr for piece in kept for node in ast.parse(piece).body for one in getattr(node, "decorator_list", ())
-        for word in ast.walk(one) if isinstance(word, ast.Attribute)))
+        getattr(word, "attr", "") or getattr(word, "id", "") for piece in kept for node in ast.parse(piece).body
+        for one in (*getattr(node, "decorator_list", ()), *getattr(node, "bases", ())) for word in ast.walk(one)))
 
 
 def showing(language: str, body: str) -> str:

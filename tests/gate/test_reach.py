@@ -17,6 +17,7 @@ from tests.support.pairs import CASE, Side, observed, outcome
 from tridiff.fuzz.backends.watched import Watch
 from tridiff.fuzz.builds.alike import Alike, alike, watch_of
 from tridiff.fuzz.builds.changed import Change
+from tridiff.fuzz.builds.words import APART
 from tridiff.fuzz.campaign import shard
 from tridiff.fuzz.campaign.deal import OF_REACH, Deal
 from tridiff.fuzz.campaign.drivers import preload
@@ -120,12 +121,17 @@ def test_what_no_case_names_is_looked_for_by_what_calls_it() -> None:
     assert cases and all("CachePolicy" in f"{case.params} {text(case)}" for case in cases), "no barrier's init"
 
 
-def test_what_calls_objects_is_found_by_what_makes_them_and_in_decorators_around_statements() -> None:
-    change = Change(file="runtime/jit.py", name="ConstexprFunction.__call__ 2", near=("constexpr_function",),
-                    words=("constexprfunction", "kwargs"))
-    asked = options(targets=("launch.front_end",), backends=("compile",), seconds=90.0)
-    shards = gate_shards(msgspec.structs.replace(asked, alike=msgspec.structs.replace(FEW, functions=(change,))), ())
-    assert "plain: functions 1" in {case.params.get("part") for spec in shards[:8] for case in spec.first}
+@pytest.mark.parametrize("change, found", [
+    (Change(file="runtime/jit.py", name="ConstexprFunction.__call__ 2", near=("constexpr_function",),
+            words=("constexprfunction", "kwargs")), "plain: functions 1"),
+    (Change(file="compiler/code_generator.py", name="nothing", words=(
+        "builtin", "constexpr", "dtype", "global", "jit", "language", *("namedtuple",) * APART)), "plain: calls 1")])
+def test_what_calls_objects_is_found_by_what_makes_them_and_in_decorators_and_classes_around_statements(
+        change: Change, found: str) -> None:
+    asked = options(targets=("launch.front_end", "launch.host"), backends=("compile",), seconds=90.0)
+    shards = gate_shards(msgspec.structs.replace(asked, alike=msgspec.structs.replace(
+        FEW, functions=(change,))), ())
+    assert found in {case.params.get("part") for spec in shards[:8] if spec.scout for case in spec.first}
 
 
 def test_cases_that_share_rare_words_with_what_changed_come_before_the_looks() -> None:

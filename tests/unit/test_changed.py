@@ -123,11 +123,12 @@ def test_words_are_those_of_the_statements_that_differ_and_of_what_they_stand_un
     text = "def f(node):\n    if node.boundary_check:\n        node.padding = {}\n    return node.nothing\n"
     words = of_change("Visitor.visit_Starred", *(ast.parse(text.format(one)).body[0] for one in ("shape", "rank")),
                       ["body.0.body.0"])
-    assert {"starred", "boundary", "padding", "shape", "rank"} <= words and "nothing" not in words
+    assert {"starred", "boundary", "padding", "shape", "rank"} <= {*words} and "nothing" not in words
+    assert words.count("shape") == words.count("rank") > words.count("padding") == 1
     assert {"starred", "padding_option", "padding"} <= of_text("f(*x, padding_option=1)")
     assert "padding" in of_text("no Python: padding")
     assert "pow" in of_change("Held.__rpow__", ast.Module([], []), None, ())
-    assert {"slice", "held"} <= of_change("Held.__getitem__", ast.Module([], []), None, ()) & (
+    assert {"slice", "held"} <= {*of_change("Held.__getitem__", ast.Module([], []), None, ())} & (
         of_text("held = (1, 2)[::2]"))
 
 
