@@ -2,8 +2,10 @@
 are declined, functions of libraries declared by users, and results that are thrown away."""
 
 PLAIN_HELPERS = '''
+from triton.language import tensor
 from triton.language.extra.libdevice import rsqrt as inverse_root
 
+SIZE = 7
 NUMBERS = tl.constexpr((3, 4))
 LEVELS = {"first": 3}
 
@@ -86,6 +88,10 @@ def early_number(a, N: tl.constexpr):
     if N > 3:
         return 3
     return a
+
+@triton.jit
+def defaulted(a, N: tl.constexpr = SIZE):
+    return a + N
 
 @triton.jit
 def posted(a, /, b, *, c=2):
@@ -296,6 +302,8 @@ r = tl.where(p, float("nan"), float("-inf"))
 r = fields(Named(n, x)) + fields(names(n, x))
 r = late(x, n)
 r = late(x, N)
+r = defaulted(x)
+r = isinstance(x, tensor) + n
 """,
 }
 
