@@ -2,7 +2,7 @@
 
 import re
 
-_ADDRESS = re.compile(r"\b0x[0-9a-f]+|<generated [^>]*>|(?:/[\w.@-]+)+/")
+_ADDRESS = re.compile(r"\b0x[0-9a-f]+|<generated [^>]*>|(?:/[\w.@-]+)+/| id='\d+'")
 
 DEVICE_ASSERTED = "device-side assert triggered"
 """In full: torch ends its account of every CUDA error with advice about device-side assertions."""

@@ -247,9 +247,9 @@ def _varied(spec: ShardSpec, pattern: re.Pattern[bytes]) -> Iterator[ShardSpec]:
 
 
 def _concerned(spec: ShardSpec, shared: Alike) -> bool:
-    """Whether a backend uses any file that differs."""
+    """Whether a backend uses any file that differs; what no backend uses, scenes may play on any."""
     wanted = {"interpreter"} if kind(spec.backend) == "interpreter" else {"cuda", "gfx942"}
-    return bool(wanted & set(shared.reached))
+    return not shared.reached or bool(wanted & set(shared.reached))
 
 
 def _said(name: str, covers: Iterable[str]) -> bytes:

@@ -1,6 +1,8 @@
 """What stands beside launches: caches of files, the C compiler, environment variables, tools, timers, scratch."""
 
+import itertools
 import os
+import sys
 from collections.abc import Callable, Iterator
 from contextlib import nullcontext
 from functools import partial
@@ -124,6 +126,15 @@ def _timers() -> Iterator[object]:
     with mock.patch.multiple(triton.testing, do_bench=_named, do_bench_cudagraph=_named):
         for more in ({}, {"warmup": 2}, {"rep": 3}, {"use_cuda_graph": True}, {"use_cuda_graph": True, "rep": 3}):
             yield tried(triton.autotune([], [], **more)(triton.language.sum).do_bench, 3, quantiles=4)
+    none, own = mock.MagicMock(), vars(triton.testing)  # a device that is none
+    for events in (none.cuda, none.driver.active.get_device_interface()):
+        events.Event().elapsed_time.side_effect = itertools.cycle((90, 20, 70, 110, 50))
+    asked: list[Any] = [{"quantiles": one, "grad_to_none": [none]} for one in (None, [0.2, 0.5, 0.9], [2])]
+    asked += [{"return_mode": one} for one in ("all", "min", "max", "median", "other")]
+    with mock.patch.dict(own, runtime=none), mock.patch.dict(sys.modules, torch=none):
+        for one, named in itertools.product(("do_bench", "do_bench_cudagraph"), asked):
+            none.reset_mock()
+            yield tried(own[one], none, **named), none.mock_calls
 
 
 def _scratch() -> Iterator[object]:

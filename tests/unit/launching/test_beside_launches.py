@@ -14,6 +14,7 @@ FAULTS: tuple[tuple[str, str, Any], ...] = (
     ("knobs", "triton.knobs:base_knobs.copy", lambda self: self),
     ("tools", "triton.tools.mxfp:MXFP4Tensor.to_packed_tensor", lambda self, dim: self.data),
     ("timers", "triton.runtime.autotuner:Autotuner.do_bench", lambda self, *given, **named: None),
+    ("timers", "triton.testing:_quantile", lambda a, q: q),
     ("scratch", "triton.backends.driver:GPUDriver.allocate_default_profile_scratch", lambda self, *given: None),
     ("libraries", "triton.backends.nvidia.driver:libdevice_dir", "/other"),
     ("active", "triton.backends.nvidia.driver:_cuda_driver_is_active", lambda: True),
