@@ -126,15 +126,23 @@ def _timers() -> Iterator[object]:
     with mock.patch.multiple(triton.testing, do_bench=_named, do_bench_cudagraph=_named):
         for more in ({}, {"warmup": 2}, {"rep": 3}, {"use_cuda_graph": True}, {"use_cuda_graph": True, "rep": 3}):
             yield tried(triton.autotune([], [], **more)(triton.language.sum).do_bench, 3, quantiles=4)
-    none, own = mock.MagicMock(), vars(triton.testing)  # a device that is none
+    for one in ([1.005], [1, 1.1]):
+        yield [tried(triton.testing.assert_close, 1.0, one, *more) for more in ((), (0,), (0, 0.01), (1,))]
+    none, own = mock.MagicMock(), vars(triton.testing)  # a device, a profiler and tools that are none
+    none.check_output.return_value, none.cuda.get_device_capability.return_value = b"5", (9, 0)
+    none.driver.active.utils.get_device_properties().__getitem__.side_effect = len
     for events in (none.cuda, none.driver.active.get_device_interface()):
         events.Event().elapsed_time.side_effect = itertools.cycle((90, 20, 70, 110, 50))
-    asked: list[Any] = [{"quantiles": one, "grad_to_none": [none]} for one in (None, [0.2, 0.5, 0.9], [2])]
-    asked += [{"return_mode": one} for one in ("all", "min", "max", "median", "other")]
-    with mock.patch.dict(own, runtime=none), mock.patch.dict(sys.modules, torch=none):
-        for one, named in itertools.product(("do_bench", "do_bench_cudagraph"), asked):
-            none.reset_mock()
-            yield tried(own[one], none, **named), none.mock_calls
+    asked: list[tuple[Any, Any]] = [(one, {}) for one in ("7", (5, 5), (none.float16, 9))]
+    asked += [((none,), {"quantiles": one, "grad_to_none": [none]}) for one in (None, [0.2, 0.5, 0.9], [2])]
+    asked += [((none,), {"return_mode": one}) for one in ("all", "min", "max", "median", "other")]
+    with mock.patch.dict(own, runtime=none, subprocess=none, tempfile=none, uuid=none), mock.patch.dict(
+            sys.modules, {"torch": none, "triton.profiler": none}):
+        for one, (given, named) in itertools.product([*own.values()], asked):
+            if getattr(one, "__module__", "") == "triton.testing" and hasattr(one, "__code__"):
+                none.reset_mock()
+                made: Any = tried(one, *given, **named)
+                yield tried(list, made.gen) if hasattr(made, "gen") else made, none.mock_calls
 
 
 def _scratch() -> Iterator[object]:
