@@ -2,10 +2,11 @@
 
 Of a campaign's worker time, `plan.FLOOR` goes to the shards of its plan, the same for every combination of target,
 subject and backend, each of which comes up before anything else does, and `plan.OF_ISSUES` of a gate's to what it draws
-for known issues, which need not wait for the end of the others; those of which no case failed come again as long as that
-part lasts. The rest is dealt by yield (`yields`). What is dealt is written before it runs, so that a campaign that is resumed goes on with it. The same seed and the same results, in the
-order in which they came in, deal the same shards to the same processes; how many cases fit into a second is the
-machine's matter. Programs for torch.compile go to few of the processes (`homes`).
+for known issues, which need not wait for the end of the others; those of which no case failed come again as long as
+that part lasts. The rest is dealt by yield (`yields`). What is dealt is written before it runs, so that a campaign that
+is resumed goes on with it. The same seed and the same results, in the order in which they came in, deal the same shards
+to the same processes; how many cases fit into a second is the machine's matter. Programs for torch.compile go to few of
+the processes (`homes`).
 """
 
 import collections

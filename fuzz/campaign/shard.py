@@ -152,8 +152,9 @@ class _Shard:
             known_seen=self.store.known_seen(known_findings(self.spec, self.state)), reasons=self.store.reasons(),
             issues=self.store.issues(), found_after=tuple(one.seconds for one in sightings),
             found_cases=tuple(one.cases for one in sightings),
-            found_as=tuple(one.case for one in sightings), control_failed=self.recorder.control_failed, failed=self.recorder.failed,
-            cells=self.store.cells(), environment=self.environment, seconds=round(self.budget.spent(), 3),
+            found_as=tuple(one.case for one in sightings), control_failed=self.recorder.control_failed,
+            failed=self.recorder.failed, cells=self.store.cells(), environment=self.environment,
+            seconds=round(self.budget.spent(), 3),
             replacements=tuple(round(s, 4) for s in self.pool.replacement_seconds[self.first_replacement:]),
             deferred=tuple(self.recorder.unreached) if self.spec.first else (), left_out=left_out,
             stopped=self.budget.stopped, error=error)
