@@ -16,6 +16,7 @@ SHORTEST = 3
 ABOVE = 4
 """Lines above a statement in which a comment is about it."""
 APART = 4
+"""How much more what one text of a statement alone says has to do with the change than what both say."""
 _SYNTAX = {"getitem": "Subscript Slice", "iter": "For ListComp", "enter": "With", "exit": "With", "mul": "Mult",
            "truediv": "Div", "and": "BitAnd", "or": "BitOr", "xor": "BitXor", "neg": "USub", "pos": "UAdd",
            "ne": "NotEq", "le": "LtE", "ge": "GtE", "floordiv": "FloorDiv", "lshift": "LShift", "rshift": "RShift"}
