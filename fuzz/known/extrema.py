@@ -5,6 +5,7 @@ from msgspec.structs import replace
 from tridiff.fuzz.known.contents import of_small_numbers
 from tridiff.fuzz.known.issue import KnownIssue
 from tridiff.fuzz.known.statements import having
+from tridiff.fuzz.language.rows.rereads import extremum
 from tridiff.fuzz.records import Case
 from tridiff.fuzz.statements.cases import rewritten
 from tridiff.fuzz.target.subjects import PLAIN
@@ -17,7 +18,8 @@ _BY_A_FUNCTION = ("tl.reduce", "tl.reduce.pair", "tl.reduce.three", "tl.associat
 
 def _extrema(case: Case) -> bool:
     call = case.program
-    return isinstance(call, Call) and call.row in (*_EXTREMA, *_BY_A_FUNCTION) and of_small_numbers(case) != case
+    return isinstance(call, Call) and of_small_numbers(case) != case and (
+        extremum(call) if call.row == "memory.reread" else call.row in (*_EXTREMA, *_BY_A_FUNCTION))
 
 
 def _of_two(one: Node) -> str:

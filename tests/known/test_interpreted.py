@@ -130,3 +130,24 @@ def test_the_upper_limit_that_a_clamp_gives_for_a_signalling_nan_is_known_and_fo
         assert rehearsal.outputs()["out0"].tolist() == [[0.0, 0.5]]
         wrong = {"out0": torch.tensor([[1.0, 0.5]], dtype=torch.float64)}
         assert rehearsal.judged(wrong, subject="own")[1] == known
+
+
+def test_a_constant_that_is_nan_is_known_and_one_that_is_a_number_is_not() -> None:
+    known, whole = _known("interpreter-extrema-give-nan"), Content(base=Small(low=-4, high=4))
+    nan, number = (calling(Call(row="tl.minimum", operands=(Operand(dtype="fp64", shape=(2,)), Operand(
+        kind="number", dtype="fp32", number=one)), stored=("fp64",)), {"x0": whole}) for one in ('float("nan")', "0.5"))
+    assert relative_of(known, nan) == number and not known.match(number)
+    is_told_by_its_control(known.name, nan, outcome_of(nan, Verdict.DISAGREE, wrong_in(
+        nan, "out0", kind="nan_unexpected")))
+
+
+def test_of_two_reads_the_larger_is_known_to_mind_signalling_nans_and_their_product_is_not() -> None:
+    block, seen = Operand(dtype="fp32", shape=(2,)), {}
+    for form in (6, 7):
+        call = Call(row="memory.reread", operands=(block, block), options={"form": form}, stored=("fp32",))
+        rehearsal = rehearse(calling(call, {"x0": ("1.0", "2.0"), "x1": ("nan:0x1", "3.0")}))
+        for value in ("nan", "2.0"):
+            wrong = {"out0": torch.tensor([[float("nan"), float(value)]])}
+            seen[form, value] = rehearsal.judged(wrong, subject="own")[1]
+    minds = ("interpreter-minds-signalling-nans",)
+    assert seen == {(6, "nan"): minds, (6, "2.0"): (), (7, "nan"): (), (7, "2.0"): ()}

@@ -32,6 +32,11 @@ def square(call: Call) -> bool:
     return first == "mul" and bool(then)
 
 
+def extremum(call: Call) -> bool:
+    """Whether it asks for the larger value."""
+    return _FORMS[_TEXTS[call.number("form")]] == ("maximum_tl",)
+
+
 def asks_for_at_least_0(call: Call) -> bool:
     """Whether it asks if the product is 0 or more, which a square is and NaN is not."""
     return _FORMS[_TEXTS[call.number("form")]] == ("mul", "ge")
@@ -67,14 +72,14 @@ def _reread() -> Row:
 
     def rules(call: Call) -> tuple[Rule, ...]:
         # Of two zeros an extremum may give either.
-        exact = NUM0 if _FORMS[_TEXTS[call.number("form")]] == ("maximum_tl",) else NUM
+        exact = NUM0 if extremum(call) else NUM
         return (exact if dtype(call.stored[0]).is_float else BIT,)
 
     def results(call: Call, version: str) -> tuple[Result, ...]:
         form, (one, _), (stored,) = _TEXTS[call.number("form")], call.operands, call.stored
         if stored != ("i1" if _FORMS[form][-1] in _COMPARISONS else one.dtype):
             raise ValueError(f"{form} is not stored as {stored}")
-        made = of_extremum(call, version) if form == "tl.maximum(a, b)" else stored
+        made = of_extremum(call, version) if extremum(call) else stored
         return (Result(dtype=made, shape=one.shape),)
 
     return Row(
