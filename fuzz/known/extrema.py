@@ -44,7 +44,37 @@ def _not_negated(case: Case) -> Case | None:
                      if one.row == "unary" and _negated(one) else one)
 
 
+_OF_PAIRS = ("tl.minimum", "tl.maximum")
+
+
+def _is_told(one: Node) -> bool:
+    """Whether an operand is a literal, or chosen in place of NaN."""
+    return one.row == "number" or (
+        one.word("function") == "tl.where" and one.parts[0].parts == (one.parts[1], one.parts[1]))
+
+
+def _may_meet_nan(one: Node) -> bool:
+    return one.row == "call" and one.word("function") in _OF_PAIRS and not all(map(_is_told, one.parts))
+
+
+def _or_else(one: Node, other: Node) -> Node:
+    """The operand, or the other one where it is NaN."""
+    same = Node(row="compare", words={"op": "=="}, parts=(one, one))
+    return one if _is_told(one) else Node(row="call", words={"function": "tl.where"}, parts=(same, one, other))
+
+
+def _of_numbers(case: Case) -> Case | None:
+    """Extrema of two whose operands are NaN only together; what they give is the same."""
+    return rewritten(case, lambda one: replace(one, parts=(
+        _or_else(*one.parts), _or_else(*one.parts[::-1]))) if _may_meet_nan(one) else one)
+
+
 ISSUES = (
+    KnownIssue(
+        name="interpreter-extrema-give-nan", title="the lesser of a number and NaN is NaN in the interpreter",
+        stage="interpreter", truth="defect", backends=("interpreter",), entries=(), where=(("language.*", "own"),),
+        match=having(_may_meet_nan), relative=_of_numbers,
+        kinds=("value", "inf", "nan_missing", "nan_unexpected", "zero_sign")),
     KnownIssue(
         name="negation-lost-in-extremum-of-three", title="an extremum of three loses the negation of an operand",
         upstream=("pytorch#190973", "triton#11032"), stage="ptxas", truth="defect", backends=("cuda",), entries=(),

@@ -129,3 +129,16 @@ def test_a_negation_lost_in_an_extremum_of_three_is_controlled_by_a_complement(o
         signature = wrong_in(case, "out0")
         failure = outcome_of(case, Verdict.DISAGREE, signature, backend="cuda")
         is_told_by_its_control(issue.name, case, failure)
+
+
+def test_the_number_beside_bits_that_are_nan_is_the_extremum_in_the_relative_too() -> None:
+    issue = next(one for one in EXTREMA if one.name == "interpreter-extrema-give-nan")
+    bits = Node(row="cast", words={"to": "fp64", "bitcast": True}, parts=(name("x0"),))
+    for function in ("tl.minimum", "tl.maximum"):
+        made = Node(row="call", words={"function": function}, parts=(bits, name("x1")))
+        case = program(Node(row="assign", words={"name": "v0"}, parts=(made,)), of=("i64", "fp64"), result="fp64")
+        relative = relative_of(issue, case)
+        for given in ((-1, 5.0), (0, float("nan")), (0, 5.0), (2**62, -3.0)):
+            inputs = np.array([given[0]]), np.array([given[1]])
+            assert numpy_answer(relative, *inputs) == numpy_answer(case, *inputs)
+        is_told_by_its_control(issue.name, case, outcome_of(case, Verdict.DISAGREE, wrong_in(case, "out0")))
