@@ -99,7 +99,8 @@ def _merge() -> Row:
 
     def draw(choices: Choices) -> Call:
         one = choices.dtype(("i32", "i64", "u32", "u64", "fp32", "fp64"))
-        shape = choices.shape(high=2, most=256, many_steps=True)
+        # Blocks are up to eight times as large, and the line has the elements of both.
+        shape = choices.shape(high=2, most=min(256, choices.limits.elements // 16), many_steps=True)
         options: dict[str, bool | int | str] = {}
         if choices.flag():
             options["descending"] = choices.flag()

@@ -20,7 +20,7 @@ from tridiff.fuzz.content.place import place
 from tridiff.fuzz.judge.outputs import Inputs
 from tridiff.fuzz.judge.outputs import call as ask
 from tridiff.fuzz.language import cases
-from tridiff.fuzz.language.aims import sampled
+from tridiff.fuzz.language.aims import cell, sampled
 from tridiff.fuzz.language.draw import call_cases
 from tridiff.fuzz.language.index import TOPICS, of_topic, rows
 from tridiff.fuzz.language.launching import text_of
@@ -138,9 +138,9 @@ def test_the_interpreter_sorts_half_as_many_elements_as_it_has_for_other_calls()
 
     def largest(backend: str) -> int:
         spec = shard_of(options, target, "own", backend, index=0, seconds=1.0)
-        limits = Limits(elements=spec.elements, rows=spec.rows)
-        return max(array.span(case.sizes) for case in draws(target.draw.cases(limits), 300, seed=4)
-                   for array in case.arrays)
+        return max(array.span(case.sizes) for aims in ((), ((cell("tl.bitonic_merge", "fp32"), 1),))
+                   for case in draws(target.draw.cases(Limits(elements=spec.elements, rows=spec.rows, aims=aims)), 300,
+                                     seed=4) for array in case.arrays)
 
     assert 1 << 10 < largest("interpreter") <= 1 << 11 < largest("cuda")
 
