@@ -146,6 +146,7 @@ r: tl.constexpr = 3; r = 4
 r: tl.constexpr = 3; r += 1; s = x + r
 r = 3; r += n
 r = None; s = r is None
+r, s = x, None
 r = tl.int32; s = n.to(r)
 r = "text"
 r = [n, k]; s = r[0] + r[1]
