@@ -4,7 +4,9 @@ Its message is a single line that says what is wrong and how to fix it; the comm
 without a traceback and exits with status 2 ("could not check").
 """
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from pathlib import Path
 
 
 class TridiffError(Exception):
@@ -24,6 +26,15 @@ class TridiffError(Exception):
     def __reduce__(self) -> tuple[Callable[..., "TridiffError"], tuple[str, str]]:
         # From one process to another: what cannot be read back there ends the whole pool of processes.
         return _again, (self.problem, self.fix)
+
+
+@contextmanager
+def writing(path: Path, *, fix: str) -> Iterator[None]:
+    """While a file or folder is written whose place somebody chose: TridiffError where that cannot be done."""
+    try:
+        yield
+    except OSError as error:
+        raise TridiffError(f"{path} cannot be written ({error.strerror})", fix=fix) from None
 
 
 def _again(problem: str, fix: str) -> TridiffError:

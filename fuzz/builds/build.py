@@ -15,7 +15,7 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Literal
 
-from tridiff.fuzz.errors import TridiffError
+from tridiff.fuzz.errors import TridiffError, writing
 
 Package = Literal["triton", "torch"]
 
@@ -141,7 +141,7 @@ def _unpacked(wheel: Path, package: Package, cache: Path) -> Path:
 
 def _made(folder: Path, fill: Callable[[Path], None]) -> Path:
     """The folder, filled beside its place and moved there whole: what is interrupted leaves nothing that looks done."""
-    try:
+    with writing(folder, fix="free disk space or set TRIDIFF_BUILDS"):
         folder.parent.mkdir(parents=True, exist_ok=True)
         place = Path(tempfile.mkdtemp(prefix=f".{folder.name}-", dir=folder.parent))
         try:
@@ -150,9 +150,6 @@ def _made(folder: Path, fill: Callable[[Path], None]) -> Path:
                 place.rename(folder)
         finally:
             shutil.rmtree(place, ignore_errors=True)
-    except OSError as error:
-        raise TridiffError(f"{folder} cannot be written ({error.strerror})",
-                           fix="free disk space or set TRIDIFF_BUILDS") from None
     return folder
 
 

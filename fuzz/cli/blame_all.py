@@ -15,7 +15,7 @@ from tridiff.fuzz.blame.jobs import Job, jobs
 from tridiff.fuzz.builds import Build, inspect
 from tridiff.fuzz.cli.text import coloured, console, plain
 from tridiff.fuzz.corpus.store import Corpus
-from tridiff.fuzz.errors import TridiffError
+from tridiff.fuzz.errors import TridiffError, writing
 from tridiff.fuzz.records import CorpusEntry
 from tridiff.kernels.codegen.dialect import found_version
 
@@ -79,12 +79,8 @@ def _left(chosen: list[Job], before: list[Blamed], triton: str, missing: bool) -
 def _written(one: Blamed, asked: Batch) -> None:
     line = msgspec.json.encode(one).decode()
     if asked.results is not None:
-        try:
-            with asked.results.open("a") as stream:
-                stream.write(line + "\n")
-        except OSError as error:
-            raise TridiffError(f"{asked.results} cannot be written ({error.strerror})",
-                               fix="choose another file") from None
+        with writing(asked.results, fix="choose another file"), asked.results.open("a") as stream:
+            stream.write(line + "\n")
     if asked.as_json:
         print(line, flush=True)
     else:

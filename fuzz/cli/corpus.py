@@ -12,7 +12,7 @@ from tridiff.fuzz.cli.text import console
 from tridiff.fuzz.corpus.bugs import PAGE, Cause, Missing, causes, missing, page, release
 from tridiff.fuzz.corpus.installed import DEFAULT, corpus_to_read
 from tridiff.fuzz.corpus.store import Corpus
-from tridiff.fuzz.errors import TridiffError
+from tridiff.fuzz.errors import TridiffError, writing
 from tridiff.fuzz.records import CorpusEntry
 
 EXAMPLES = """**Examples**
@@ -65,10 +65,8 @@ def _entries(folder: Path) -> list[CorpusEntry]:
 
 
 def _write(path: Path, text: str) -> None:
-    try:
+    with writing(path, fix="choose another corpus folder"):
         path.write_text(text)
-    except OSError as error:
-        raise TridiffError(f"{path} cannot be written ({error.strerror})", fix="choose another corpus folder") from None
     print(f"wrote {path}")
 
 

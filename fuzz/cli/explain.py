@@ -13,7 +13,7 @@ from tridiff.fuzz.builds import resolve
 from tridiff.fuzz.cli.text import plain
 from tridiff.fuzz.corpus.installed import DEFAULT, corpus_to_read
 from tridiff.fuzz.corpus.store import MAX_BYTES, Corpus
-from tridiff.fuzz.errors import TridiffError
+from tridiff.fuzz.errors import TridiffError, writing
 from tridiff.fuzz.explain.children import ask_interpreter
 from tridiff.fuzz.explain.explain import What, Wish, explain, request
 from tridiff.fuzz.explain.model import STAGES, Explanation
@@ -94,7 +94,8 @@ def explain_command(
     if html is not None:
         from tridiff.fuzz.report.explained import page
 
-        _write(html, page(made))
+        with writing(html, fix="choose another file"):
+            html.write_text(page(made))
         print(f"wrote {html}")
     elif as_json:
         print(msgspec.json.encode(made).decode())
@@ -136,19 +137,10 @@ def _print_stage(made: Explanation, stage: str) -> None:
     print(plain(text.expandtabs()))
 
 
-def _write(path: Path, text: str) -> None:
-    try:
-        path.write_text(text)
-    except OSError as error:
-        raise TridiffError(f"{path} cannot be written ({error.strerror})", fix="choose another file") from None
-
-
 def _save(made: Explanation, folder: Path) -> None:
-    try:
+    with writing(folder, fix="choose another folder"):
         folder.mkdir(parents=True, exist_ok=True)
         for one in made.stages.texts:
             (folder / f"kernel.{one.name}").write_text(one.text)
         for number, step in enumerate(one for one in made.stages.passes if one.changed):
             (folder / f"pass-{number:02}-{step.name}.diff").write_text(step.diff)
-    except OSError as error:
-        raise TridiffError(f"{folder} cannot be written ({error.strerror})", fix="choose another folder") from None

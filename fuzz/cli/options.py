@@ -8,7 +8,7 @@ from pathlib import Path
 
 from tridiff.fuzz.backends import ARCHITECTURES, BACKENDS, FOR_CHIPS
 from tridiff.fuzz.backends.available import available_backends, gpu_count
-from tridiff.fuzz.errors import TridiffError
+from tridiff.fuzz.errors import TridiffError, writing
 
 EVALUATED = "evaluated:sm_90"
 """The chip whose IR is evaluated where no backend is asked for: kernels of all families are written for it."""
@@ -98,11 +98,8 @@ def writable_folder(folder: Path, *, option: str) -> Path:
         folder.mkdir(parents=True, exist_ok=True)
     except OSError as error:
         raise TridiffError(f"{folder} cannot be created ({error.strerror})", fix=f"choose another {option}") from None
-    try:
-        with tempfile.TemporaryFile(dir=folder) as tried:
-            tried.write(b"\0")
-    except OSError as error:
-        raise TridiffError(f"{folder} cannot be written ({error.strerror})", fix=f"choose another {option}") from None
+    with writing(folder, fix=f"choose another {option}"), tempfile.TemporaryFile(dir=folder) as tried:
+        tried.write(b"\0")
     return folder
 
 

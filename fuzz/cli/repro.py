@@ -13,7 +13,7 @@ from tridiff.fuzz.cli import repro_check
 from tridiff.fuzz.cli.options import chosen_backends, seconds
 from tridiff.fuzz.corpus.installed import DEFAULT, corpus_to_read
 from tridiff.fuzz.corpus.store import Corpus
-from tridiff.fuzz.errors import TridiffError
+from tridiff.fuzz.errors import TridiffError, writing
 from tridiff.fuzz.records import CorpusEntry, Together, Verdict
 from tridiff.fuzz.repro import together
 from tridiff.fuzz.repro.assembly_text import FILE, comment
@@ -178,7 +178,5 @@ def agreement(harness: str, made: Script) -> tuple[bool | None, str]:
 
 
 def _write(path: Path, text: str) -> None:
-    try:
+    with writing(path, fix="choose another file"):
         path.write_text(text)
-    except OSError as error:
-        raise TridiffError(f"{path} cannot be written ({error.strerror})", fix="choose another file") from None

@@ -8,7 +8,7 @@ from rich.table import Table
 
 from tridiff.fuzz.cli.options import chosen_backends
 from tridiff.fuzz.cli.text import coloured, console
-from tridiff.fuzz.errors import TridiffError
+from tridiff.fuzz.errors import TridiffError, writing
 from tridiff.fuzz.records import CorpusEntry
 from tridiff.fuzz.repro.checked import Checked, check
 
@@ -40,11 +40,8 @@ def run(entries: list[CorpusEntry | TridiffError], *, backend: str, workers: int
 
 
 def _append(path: Path, one: Checked) -> None:
-    try:
-        with path.open("ab") as stream:
-            stream.write(msgspec.json.encode(one) + b"\n")
-    except OSError as error:
-        raise TridiffError(f"{path} cannot be written ({error.strerror})", fix="choose another file") from None
+    with writing(path, fix="choose another file"), path.open("ab") as stream:
+        stream.write(msgspec.json.encode(one) + b"\n")
 
 
 def summary(results: list[Checked]) -> str:

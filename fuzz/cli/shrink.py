@@ -12,7 +12,7 @@ from tridiff.fuzz.cli.options import chosen_backends, count, seconds
 from tridiff.fuzz.cli.text import coloured, console
 from tridiff.fuzz.corpus.installed import DEFAULT, corpus_to_read
 from tridiff.fuzz.corpus.store import Corpus
-from tridiff.fuzz.errors import TridiffError
+from tridiff.fuzz.errors import TridiffError, writing
 from tridiff.fuzz.records import Case, pretty_json_without_defaults
 from tridiff.fuzz.repro.script import default_backend
 from tridiff.fuzz.repro.smaller import Smaller, smaller
@@ -84,8 +84,6 @@ def _elements(case: Case) -> int:
 
 
 def _write(path: Path, made: Smaller) -> Path:
-    try:
+    with writing(path, fix="choose another --out"):
         path.write_text(pretty_json_without_defaults(made.entry))
-    except OSError as error:
-        raise TridiffError(f"{path} cannot be written ({error.strerror})", fix="choose another --out") from None
     return path

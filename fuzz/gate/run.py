@@ -17,7 +17,7 @@ from tridiff.fuzz.campaign.findings import doubt
 from tridiff.fuzz.campaign.record import CampaignOptions, Plan
 from tridiff.fuzz.campaign.run import Campaign, Progress
 from tridiff.fuzz.corpus.store import Corpus
-from tridiff.fuzz.errors import TridiffError
+from tridiff.fuzz.errors import TridiffError, writing
 from tridiff.fuzz.gate import api
 from tridiff.fuzz.gate.guards import LEAST_SECONDS, SECONDS_SHARE, proved
 from tridiff.fuzz.gate.judge import judged
@@ -89,10 +89,8 @@ def _start(name: str, options: CampaignOptions, *, baseline: Build, candidate: B
     about = About(baseline=sides[0], candidate=sides[1], began=time.time(), sweep=sweep)
     entries = tuple(entry for entry in corpus.entries() if isinstance(entry, CorpusEntry))
     campaign = Campaign.start(Plan(id=name, options=options, shards=gate_shards(options, entries)), root=root)
-    try:
+    with writing(campaign.state, fix="free disk space"):
         (campaign.state / _ABOUT).write_text(pretty_json(about))
-    except OSError as error:
-        raise TridiffError(f"{campaign.state} cannot be written ({error.strerror})", fix="free disk space") from None
     return Gate(campaign=campaign, about=about, corpus=entries)
 
 

@@ -12,7 +12,7 @@ from tridiff.fuzz.backends.available import available_backends
 from tridiff.fuzz.blame.laboratory import Laboratory
 from tridiff.fuzz.blame.localise import backend_here, blame
 from tridiff.fuzz.blame.way_round import WayRound, lines, way_round
-from tridiff.fuzz.errors import TridiffError
+from tridiff.fuzz.errors import TridiffError, writing
 from tridiff.fuzz.explain.explain import What, Wish, explain
 from tridiff.fuzz.explain.model import Departure, Explanation
 from tridiff.fuzz.records import Blame, CorpusEntry
@@ -63,11 +63,10 @@ def write_bundle(entry: CorpusEntry, folder: Path, *, backend: str = "", seconds
                  time_limit: float = 120.0, told: Callable[[str], None] = lambda what: None) -> Bundle:
     """Write the folder. backend: where it is shown; default where it was found, and on a machine without that one
     where it fails here. told: what is being made. Raises TridiffError for a folder that cannot be written."""
-    try:
+    with writing(folder, fix="choose another folder"):
         folder.mkdir(parents=True, exist_ok=True)
-        return _bundle(entry, _Writer(folder), backend, seconds, time_limit, told)
-    except OSError as error:
-        raise TridiffError(f"{folder} cannot be written ({error.strerror})", fix="choose another folder") from None
+        made = _bundle(entry, _Writer(folder), backend, seconds, time_limit, told)
+    return made
 
 
 def _bundle(entry: CorpusEntry, out: _Writer, backend: str, seconds: float, time_limit: float,

@@ -5,7 +5,7 @@ from pathlib import Path
 
 import msgspec
 
-from tridiff.fuzz.errors import TridiffError
+from tridiff.fuzz.errors import TridiffError, writing
 from tridiff.fuzz.records.codec import decode, printable, without_defaults
 from tridiff.fuzz.records.reading import read_bytes
 from tridiff.fuzz.sweep.records import SweepRecord
@@ -20,12 +20,10 @@ def save(record: SweepRecord, path: Path) -> None:
     del head["results"]
     lines = [msgspec.json.encode(without_defaults(one)).decode() for one in record.results]
     text = msgspec.json.format(msgspec.json.encode(head), indent=1).decode().rstrip("}\n")
-    try:
+    with writing(path, fix="choose another --record"):
         path.parent.mkdir(parents=True, exist_ok=True)
         whole = f'{text},\n "results": [\n' + ",\n".join(lines) + "\n]}\n"
         path.write_text(whole, encoding="utf-8")
-    except OSError as error:
-        raise TridiffError(f"{path} cannot be written ({error.strerror})", fix="choose another --record") from None
 
 
 def file_of(path: Path) -> Path:

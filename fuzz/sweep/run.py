@@ -15,7 +15,7 @@ from pathlib import Path
 
 import msgspec
 
-from tridiff.fuzz.errors import TridiffError
+from tridiff.fuzz.errors import TridiffError, writing
 from tridiff.fuzz.records import Environment, decode
 from tridiff.fuzz.records.reading import read_bytes
 from tridiff.fuzz.sweep.files import MOST_BYTES
@@ -101,10 +101,8 @@ class Run:
     @classmethod
     def start(cls, plan: Plan, folder: Path) -> Run:
         """A new run; its plan is on disk before anything starts."""
-        try:
+        with writing(folder, fix="choose another --state"):
             write_whole(folder / "plan.json", msgspec.json.encode(plan))
-        except OSError as error:
-            raise TridiffError(f"{folder} cannot be written ({error.strerror})", fix="choose another --state") from None
         return cls(plan, folder)
 
     @classmethod
