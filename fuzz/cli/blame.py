@@ -14,9 +14,9 @@ from tridiff.fuzz.blame.record import with_blame
 from tridiff.fuzz.blame.way_round import lines, way_round
 from tridiff.fuzz.builds import inspect, resolve
 from tridiff.fuzz.cli import blame_all
-from tridiff.fuzz.cli.options import MOST_WORKERS, chosen_backends, seconds
+from tridiff.fuzz.cli.options import MOST_WORKERS, SavedFindings, chosen_backends, seconds
 from tridiff.fuzz.cli.text import console, plain
-from tridiff.fuzz.corpus.installed import DEFAULT, corpus_to_read
+from tridiff.fuzz.corpus.installed import DEFAULT
 from tridiff.fuzz.corpus.store import Corpus
 from tridiff.fuzz.errors import TridiffError
 from tridiff.fuzz.records import Blame, CorpusEntry
@@ -55,7 +55,7 @@ def blame_command(
                                                  "and leave out what is there.")] = None,
     missing: Annotated[bool, typer.Option("--missing", help="With --all: only those without a stage.")] = False,
     merge: Annotated[Path | None, typer.Option(help="Put the results in this file into the entries.")] = None,
-    corpus: Annotated[Path, typer.Option(help="Where findings are kept.", callback=corpus_to_read)] = DEFAULT,
+    corpus: SavedFindings = DEFAULT,
     everything: Annotated[bool, typer.Option("--all", help="Every entry that fails here.")] = False,
     record: Annotated[bool, typer.Option("--record", help="Keep the blame in the entry.")] = False,
     round_: Annotated[bool, typer.Option("--way-round", help="Also look for changes that make it right.")] = False,

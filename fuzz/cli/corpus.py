@@ -8,9 +8,10 @@ import msgspec
 import typer
 from rich.table import Table
 
+from tridiff.fuzz.cli.options import SavedFindings
 from tridiff.fuzz.cli.text import console
 from tridiff.fuzz.corpus.bugs import PAGE, Cause, Missing, causes, missing, page, release
-from tridiff.fuzz.corpus.installed import DEFAULT, corpus_to_read
+from tridiff.fuzz.corpus.installed import DEFAULT
 from tridiff.fuzz.corpus.store import Corpus
 from tridiff.fuzz.errors import TridiffError, writing
 from tridiff.fuzz.records import CorpusEntry
@@ -28,8 +29,7 @@ EXAMPLES = """**Examples**
 
 
 def corpus(
-    folder: Annotated[Path, typer.Option(
-        "--corpus", help="Where findings are kept.", callback=corpus_to_read)] = DEFAULT,
+    folder: SavedFindings = DEFAULT,
     render: Annotated[bool, typer.Option("--render", help="Write BUGS.md into the corpus.")] = False,
     check: Annotated[bool, typer.Option("--check", help="Compare BUGS.md with the entries.")] = False,
     lacking: Annotated[bool, typer.Option("--missing", help="List verdicts on cuda that nobody has recorded.")] = False,

@@ -10,8 +10,9 @@ import typer
 
 from tridiff.fuzz.backends import ARCHITECTURES
 from tridiff.fuzz.builds import resolve
+from tridiff.fuzz.cli.options import SavedFindings
 from tridiff.fuzz.cli.text import plain
-from tridiff.fuzz.corpus.installed import DEFAULT, corpus_to_read
+from tridiff.fuzz.corpus.installed import DEFAULT
 from tridiff.fuzz.corpus.store import MAX_BYTES, Corpus
 from tridiff.fuzz.errors import TridiffError, writing
 from tridiff.fuzz.explain.children import ask_interpreter
@@ -64,7 +65,7 @@ def explain_command(
     pdb: Annotated[bool, typer.Option("--pdb", help="Stop in the debugger at the program's first line.")] = False,
     html: Annotated[Path | None, typer.Option(help="Write one self-contained page here.")] = None,
     save: Annotated[Path | None, typer.Option(help="Write every stage into this folder.")] = None,
-    corpus: Annotated[Path, typer.Option(help="Where findings are kept.", callback=corpus_to_read)] = DEFAULT,
+    corpus: SavedFindings = DEFAULT,
     as_json: Annotated[bool, typer.Option("--json", help="All of it as JSON.")] = False,
 ) -> None:
     """Explain a kernel: source, arguments, stages, memory, and how one element came about.

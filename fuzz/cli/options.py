@@ -5,10 +5,16 @@ import re
 import secrets
 import tempfile
 from pathlib import Path
+from typing import Annotated
+
+import typer
 
 from tridiff.fuzz.backends import ARCHITECTURES, BACKENDS, FOR_CHIPS
 from tridiff.fuzz.backends.available import available_backends, gpu_count
+from tridiff.fuzz.corpus.installed import corpus_to_read
 from tridiff.fuzz.errors import TridiffError, writing
+
+SavedFindings = Annotated[Path, typer.Option("--corpus", help="Where findings are kept.", callback=corpus_to_read)]
 
 EVALUATED = "evaluated:sm_90"
 """The chip whose IR is evaluated where no backend is asked for: kernels of all families are written for it."""

@@ -4,7 +4,6 @@ import json
 import sys
 import time
 from collections.abc import Iterator
-from pathlib import Path
 from typing import Annotated
 
 import typer
@@ -14,10 +13,10 @@ from tridiff.fuzz.backends.available import available_backends
 from tridiff.fuzz.campaign.replay import ReplayResult, replay
 from tridiff.fuzz.campaign.table import rich_table, table
 from tridiff.fuzz.cli.failure import INTERRUPTED
-from tridiff.fuzz.cli.options import chosen_backends
+from tridiff.fuzz.cli.options import SavedFindings, chosen_backends
 from tridiff.fuzz.cli.text import coloured, console
 from tridiff.fuzz.corpus.expected import with_verdict
-from tridiff.fuzz.corpus.installed import DEFAULT, corpus_to_read
+from tridiff.fuzz.corpus.installed import DEFAULT
 from tridiff.fuzz.corpus.store import Corpus
 from tridiff.fuzz.errors import TridiffError
 from tridiff.fuzz.records import CorpusEntry, Verdict
@@ -39,7 +38,7 @@ EXAMPLES = """**Examples**
 def replay_command(
     entry: Annotated[list[str] | None, typer.Argument(help="Entry ids, files or target names; default all.")] = None,
     backend: Annotated[list[str] | None, typer.Option(help="Backends to use; default all of this machine.")] = None,
-    corpus: Annotated[Path, typer.Option(help="Where findings are kept.", callback=corpus_to_read)] = DEFAULT,
+    corpus: SavedFindings = DEFAULT,
     everywhere: Annotated[bool, typer.Option("--everywhere", help="Also backends nothing is expected on, evaluated:* "
                                              "only if named.")] = False,
     record: Annotated[bool, typer.Option("--record", help="Write down verdicts where none is expected yet.")] = False,

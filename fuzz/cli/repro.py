@@ -10,8 +10,8 @@ import typer
 
 from tridiff.fuzz.backends.available import available_backends
 from tridiff.fuzz.cli import repro_check
-from tridiff.fuzz.cli.options import chosen_backends, seconds
-from tridiff.fuzz.corpus.installed import DEFAULT, corpus_to_read
+from tridiff.fuzz.cli.options import SavedFindings, chosen_backends, seconds
+from tridiff.fuzz.corpus.installed import DEFAULT
 from tridiff.fuzz.corpus.store import Corpus
 from tridiff.fuzz.errors import TridiffError, writing
 from tridiff.fuzz.records import CorpusEntry, Together, Verdict
@@ -46,7 +46,7 @@ def repro(
     = None,
     backend: Annotated[str, typer.Option(help="Where to run; default where it was found, if possible.")] = "",
     subject: Annotated[str, typer.Option(help="Run this subject instead of the entry's.")] = "",
-    corpus: Annotated[Path, typer.Option(help="Where findings are kept.", callback=corpus_to_read)] = DEFAULT,
+    corpus: SavedFindings = DEFAULT,
     everything: Annotated[bool, typer.Option("--all", help="Every entry; with --check.")] = False,
     check: Annotated[bool, typer.Option("--check", help="Write and run scripts, compare with the record.")] = False,
     workers: Annotated[int, typer.Option(help="Scripts at a time; 0 for one per core, at most 16.", min=0)] = 0,

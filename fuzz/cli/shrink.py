@@ -8,9 +8,9 @@ from typing import Annotated
 import typer
 
 from tridiff.fuzz.backends.available import available_backends
-from tridiff.fuzz.cli.options import chosen_backends, count, seconds
+from tridiff.fuzz.cli.options import SavedFindings, chosen_backends, count, seconds
 from tridiff.fuzz.cli.text import coloured, console
-from tridiff.fuzz.corpus.installed import DEFAULT, corpus_to_read
+from tridiff.fuzz.corpus.installed import DEFAULT
 from tridiff.fuzz.corpus.store import Corpus
 from tridiff.fuzz.errors import TridiffError, writing
 from tridiff.fuzz.records import Case, pretty_json_without_defaults
@@ -33,7 +33,7 @@ def shrink(
     max_runs: Annotated[int, typer.Option(help="Most cases to try.")] = 2000,
     backend: Annotated[str, typer.Option(help="Where to run; default where it was found.")] = "",
     subject: Annotated[str, typer.Option(help="Run this subject instead of the entry's.")] = "",
-    corpus: Annotated[Path, typer.Option(help="Where findings are kept.", callback=corpus_to_read)] = DEFAULT,
+    corpus: SavedFindings = DEFAULT,
     out: Annotated[Path | None, typer.Option(help="Write the smaller entry here; default ID.json.")] = None,
     replace: Annotated[bool, typer.Option("--replace", help="Rewrite the entry in the corpus instead.")] = False,
     as_json: Annotated[bool, typer.Option("--json", help="The result as JSON.")] = False,
