@@ -13,7 +13,7 @@ from rich.table import Table
 from tridiff.fuzz.bench import Measurement, run_bench
 from tridiff.fuzz.cli.failure import COULD_NOT_CHECK, INTERRUPTED
 from tridiff.fuzz.cli.options import MOST_WORKERS, chosen_backends, count
-from tridiff.fuzz.cli.text import console
+from tridiff.fuzz.cli.text import console, listing
 
 EXAMPLES = """**Examples**
 
@@ -67,7 +67,7 @@ def _interrupt(number: int, frame: FrameType | None) -> None:
 
 
 def _table(lines: list[Measurement]) -> Table:
-    table = Table(box=None, header_style="bold", pad_edge=False)
+    table = listing()
     for title in ("measurement", "value", "unit", "ratio", "beside", "what limits it"):
         table.add_column(title, justify="right" if title in ("value", "ratio") else "left", overflow="fold")
     for one in lines:

@@ -6,12 +6,11 @@ from pathlib import Path
 from typing import Annotated
 
 import typer
-from rich.table import Table
 
 from tridiff.fuzz.campaign.states import State, chosen, remove, states
 from tridiff.fuzz.cli import history as histories
 from tridiff.fuzz.cli.options import seconds
-from tridiff.fuzz.cli.text import console
+from tridiff.fuzz.cli.text import console, listing
 from tridiff.fuzz.errors import TridiffError
 
 EXAMPLES = """**Examples**
@@ -72,7 +71,7 @@ def campaigns(
         out.print(f"removed {len(found)} campaigns, {_bytes(sum(one.size for one in found))}: "
                   f"{' '.join(one.id for one in found)}")
         return
-    table = Table(box=None, header_style="bold", pad_edge=False)
+    table = listing()
     for title in ("campaign", "began", "state", "cases", "findings", "size"):
         table.add_column(title, justify="right" if title in ("cases", "findings", "size") else "left", no_wrap=True)
     for one in found:

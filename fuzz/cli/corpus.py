@@ -6,10 +6,9 @@ from typing import Annotated
 
 import msgspec
 import typer
-from rich.table import Table
 
 from tridiff.fuzz.cli.options import SavedFindings
-from tridiff.fuzz.cli.text import console
+from tridiff.fuzz.cli.text import console, listing
 from tridiff.fuzz.corpus.bugs import PAGE, Cause, Missing, causes, missing, page, release
 from tridiff.fuzz.corpus.installed import DEFAULT
 from tridiff.fuzz.corpus.store import Corpus
@@ -82,7 +81,7 @@ def _check(path: Path, text: str) -> None:
 def _print(found: tuple[Cause, ...]) -> None:
     versions = sorted({version for one in found for row in one.matrix if row.where.startswith("cuda")
                        for version in row.cells}, key=release)
-    table = Table(box=None, header_style="bold", pad_edge=False)
+    table = listing()
     for title in ("class", "cause", "stage", "entries", *(f"{version} cuda" for version in versions), "what"):
         table.add_column(title, justify="right" if title == "entries" else "left", no_wrap=title in ("class", "stage"))
     for one in found:

@@ -20,7 +20,7 @@ from rich.text import Text
 from tridiff.fuzz.backends import kind
 from tridiff.fuzz.backends.available import available_backends, gpu_count
 from tridiff.fuzz.cli.new_triton import checklist
-from tridiff.fuzz.cli.text import coloured, console
+from tridiff.fuzz.cli.text import coloured, console, listing
 from tridiff.fuzz.corpus.installed import DEFAULT, corpus_to_read
 from tridiff.fuzz.corpus.store import Corpus
 from tridiff.fuzz.errors import TridiffError
@@ -127,7 +127,7 @@ def _new_triton(environments: tuple[Environment, ...], corpus: Path, records: Pa
     if as_json:
         print(json.dumps({"triton": triton, "items": [asdict(one) for one in items]}))
     else:
-        table = Table(box=None, header_style="bold", pad_edge=False, title=f"Triton {triton}", title_justify="left")
+        table = listing(title=f"Triton {triton}", title_justify="left")
         for title in ("", "what", "where", "state"):
             table.add_column(title, overflow="fold")
         for one in items:

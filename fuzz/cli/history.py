@@ -9,7 +9,7 @@ from rich.table import Table
 from rich.text import Text
 
 from tridiff.fuzz.campaign.history import FILE, History, read
-from tridiff.fuzz.cli.text import console, plain
+from tridiff.fuzz.cli.text import console, listing, plain
 
 NIGHTS, FINDINGS = 20, 20
 """Lines shown of each; `--json` has all."""
@@ -37,7 +37,7 @@ def show(reports: Path, *, as_json: bool) -> None:
 
 
 def _nights(history: History) -> Table:
-    table = Table(box=None, header_style="bold", pad_edge=False)
+    table = listing()
     for title in ("campaign", "began", "Triton"):
         table.add_column(title, no_wrap=True)
     for title in ("seconds", "cases", "cases/s", "kernels/s", "cells", "gained", "new", "known"):
@@ -51,7 +51,7 @@ def _nights(history: History) -> Table:
 
 
 def _findings(history: History) -> Table:
-    table = Table(box=None, header_style="bold", pad_edge=False)
+    table = listing()
     table.add_column("finding", overflow="fold")
     for title in ("first seen", "last seen"):
         table.add_column(title, no_wrap=True)

@@ -5,9 +5,7 @@ from collections import Counter
 from collections.abc import Iterable
 from dataclasses import asdict
 
-from rich.table import Table
-
-from tridiff.fuzz.cli.text import console
+from tridiff.fuzz.cli.text import console, listing
 from tridiff.fuzz.coverage.record import Ledger
 from tridiff.fuzz.kinds.graphs.coverage_report import Coverage, coverage
 from tridiff.fuzz.target import Target
@@ -35,7 +33,7 @@ def show(records: Iterable[Ledger], chosen: Iterable[Target], *, as_json: bool) 
     if as_json:
         print(json.dumps([{"triton": triton, "target": name, **asdict(found)} for triton, name, found in rows]))
         return
-    table = Table(box=None, header_style="bold", pad_edge=False)
+    table = listing()
     for title in ("Triton", "target", "operations", "x dtype", "x feature", "feature pairs", "not reached"):
         table.add_column(title, justify="left" if title in ("Triton", "target") else "right")
     for triton, name, found in rows:

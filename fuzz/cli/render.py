@@ -9,7 +9,7 @@ from rich.text import Text
 from tridiff.fuzz.backends import kind
 from tridiff.fuzz.campaign.joined import FOLDER
 from tridiff.fuzz.campaign.record import Counts, Summary
-from tridiff.fuzz.cli.text import coloured, console
+from tridiff.fuzz.cli.text import coloured, console, listing
 from tridiff.fuzz.reasons import most_frequent_first
 from tridiff.fuzz.records import CorpusEntry
 
@@ -86,7 +86,7 @@ def _targets(summary: Summary) -> Table:
         merged[key] = merged.get(key, Counts()).plus(one.counts)
         if kind(one.backend) == "compile":
             compiled_only[key] = compiled_only.get(key, 0) + one.counts.agree
-    table = Table(box=None, header_style="bold", pad_edge=False)
+    table = listing()
     for title in ("target", "subject"):
         table.add_column(title, no_wrap=True)
     for title in ("cases", "agree", "compiled only", "fail", "not checked", "rows judged"):

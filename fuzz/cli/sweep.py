@@ -10,13 +10,12 @@ from typing import Annotated
 
 import msgspec
 import typer
-from rich.table import Table
 from rich.text import Text
 
 from tridiff.fuzz.cli.options import MOST_WORKERS, chosen_backends, chosen_devices, count
 from tridiff.fuzz.cli.progress import clock
 from tridiff.fuzz.cli.sweep_rows import RowsWish, list_rows, sweep_rows
-from tridiff.fuzz.cli.text import coloured, console, plain
+from tridiff.fuzz.cli.text import coloured, console, listing, plain
 from tridiff.fuzz.errors import TridiffError
 from tridiff.fuzz.sweep import compare as comparing
 from tridiff.fuzz.sweep.choose import SWEPT, Choice, choose, names
@@ -125,7 +124,7 @@ def _list(patterns: tuple[str, ...], *, as_json: bool) -> None:
     if as_json:
         print(json.dumps(described))
         return
-    table = Table(box=None, header_style="bold", pad_edge=False)
+    table = listing()
     for title in ("operation", "operands", "types"):
         table.add_column(title, no_wrap=title == "operation")
     for one in described:
@@ -212,7 +211,7 @@ def _render(record: SweepRecord, folder: Path) -> None:
     environment = record.environment
     out.print(f"{environment.backend}: Triton {environment.triton}, torch {environment.torch}, {environment.device}",
               style="dim")
-    table = Table(box=None, header_style="bold", pad_edge=False)
+    table = listing()
     for title in ("operation", "types", "inputs", "verdict", "max ulp", "wrong", "worst, or why not"):
         table.add_column(title, justify="right" if title in ("inputs", "max ulp", "wrong") else "left", overflow="fold")
     shown = [one for one in record.results if one.verdict != "agree"]

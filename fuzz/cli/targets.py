@@ -10,7 +10,7 @@ from rich.table import Table
 
 from tridiff.fuzz.backends import expand
 from tridiff.fuzz.cli import programs_ledger
-from tridiff.fuzz.cli.text import console
+from tridiff.fuzz.cli.text import console, listing
 from tridiff.fuzz.corpus.installed import DEFAULT, corpus_to_read
 from tridiff.fuzz.coverage.declared import DECLARED
 from tridiff.fuzz.coverage.show import different, ledgers, seen, thin
@@ -97,7 +97,7 @@ def targets(
 
 def _table(chosen: tuple[Target, ...], *, long: bool) -> Table:
     """A line per target; asking for its oracles draws a case, which is left out of the short table."""
-    table = Table(box=None, header_style="bold", pad_edge=False)
+    table = listing()
     titles = ["target", "subjects", "dtypes", "faults", "what it is"]
     if long:
         titles[2:2], titles[-1:-1] = ["oracles"], ["contract"]
@@ -127,7 +127,7 @@ def _print_operations(records: Path, *, as_json: bool) -> None:
                           for name, versions in table.items() for version, entry in versions.items()]))
         return
     versions = list(next(iter(table.values())))
-    shown = Table(box=None, header_style="bold", pad_edge=False)
+    shown = listing()
     shown.add_column("operation", no_wrap=True)
     for version in versions:
         shown.add_column(f"Triton {version}")

@@ -4,6 +4,7 @@ so control characters are spelled out and nothing in them is taken for markup, a
 from typing import Any
 
 from rich.console import Console
+from rich.table import Table
 from rich.text import Text
 
 from tridiff.fuzz.records.codec import printable
@@ -28,6 +29,11 @@ def console(*, errors: bool = False) -> Console:
     """Where to print: stdout, or stderr for `errors`. Tables are not folded into 80 columns in a file or a log."""
     made = _Plain(stderr=errors, highlight=False, markup=False, emoji=False)
     return made if made.is_terminal else _Plain(stderr=errors, highlight=False, markup=False, emoji=False, width=140)
+
+
+def listing(**options: Any) -> Table:
+    """A table with a bold head and no lines between its cells."""
+    return Table(box=None, header_style="bold", pad_edge=False, **options)
 
 
 def coloured(*parts: str | tuple[str, str]) -> Text:
