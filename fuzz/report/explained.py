@@ -3,14 +3,12 @@
 import re
 from dataclasses import dataclass
 
-import jinja2
 from markupsafe import Markup
 
 from tridiff.fuzz.explain.model import Explanation, Layout, Pass, Step, Written
 from tridiff.fuzz.explain.text import step_line
 from tridiff.fuzz.report import pictures
-from tridiff.fuzz.report.html import LARGEST, digest, part
-from tridiff.fuzz.report.text import visible
+from tridiff.fuzz.report.html import LARGEST, digest, part, template
 
 MOST_LINES = 3000
 """Lines of one stage, and of all differences of passes together."""
@@ -72,7 +70,7 @@ def _rendered(one: Explanation, most: int) -> str:
     policy = {"default-src": "'none'", "style-src": digest(style), "script-src": digest(program), "base-uri": "'none'",
               "form-action": "'none'"}
     keys = {(line.file, line.line): f"l{number}" for number, line in enumerate(one.stages.lines)}
-    return _template().render(
+    return template("explained.html.jinja").render(
         one=one, style=Markup(style), program=Markup(program), groups=_groups(one), stages=_stages(one, keys, most),
         policy="; ".join(f"{name} {value}" for name, value in policy.items()), functions=_functions(one, keys),
         outputs=[(written, _picture(one, written)) for written in one.memory.written if written.programs],
@@ -176,13 +174,3 @@ def _passes(passes: tuple[Pass, ...], most: int) -> list[Pass]:
         if one.changed and left > 0:
             found.append(one)
     return found
-
-
-def _visible(value: object) -> object:
-    return visible(value) if isinstance(value, str) and not isinstance(value, Markup) else value
-
-
-def _template() -> jinja2.Template:
-    environment = jinja2.Environment(autoescape=True, trim_blocks=True, lstrip_blocks=True, finalize=_visible,
-                                     undefined=jinja2.StrictUndefined)
-    return environment.from_string(part("explained.html.jinja"))

@@ -46,7 +46,7 @@ def _rendered(report: Report, cut: str, *, refresh: int) -> str:
     allowed = {"default-src": "'none'", "style-src": digest(style), "script-src": digest(program),
                "base-uri": "'none'", "form-action": "'none'", **({"connect-src": "'self'"} if refresh else {})}
     plots = [plot(one) for one in report.trends]
-    return _page().render(
+    return template("page.html.jinja").render(
         report=replace(report, running=bool(refresh) and report.running), cut=cut, refresh=refresh, plots=plots,
         style=Markup(style), program=Markup(program), sections=_sections(report), took=_took(report.seconds),
         policy="; ".join(f"{name} {value}" for name, value in allowed.items()),
@@ -174,7 +174,8 @@ def _visible(value: object) -> object:
     return visible(value) if isinstance(value, str) and not isinstance(value, Markup) else value
 
 
-def _page() -> jinja2.Template:
+def template(name: str) -> jinja2.Template:
+    """What a page is made of, in which no text of a stranger does anything."""
     environment = jinja2.Environment(autoescape=True, trim_blocks=True, lstrip_blocks=True, finalize=_visible,
                                      undefined=jinja2.StrictUndefined)
-    return environment.from_string(part("page.html.jinja"))
+    return environment.from_string(part(name))
