@@ -2,6 +2,7 @@
 
 import traceback
 
+from tridiff.fuzz.backends.device_errors import chain
 from tridiff.fuzz.explain.model import Fault, Frame, Function
 from tridiff.fuzz.interpreter.faults import InterpreterFault
 from tridiff.fuzz.interpreter.launch import fault_behind
@@ -12,13 +13,9 @@ def fault_of(error: BaseException | None, functions: tuple[Function, ...]) -> Fa
     if error is None:
         return None
     known = {(one.file, one.name) for one in functions}
-    chain: list[BaseException] = []
-    link: BaseException | None = error
-    while link is not None and link not in chain:
-        chain.append(link)
-        link = link.__cause__ or link.__context__
+    errors = chain(error)
     seen: dict[tuple[str, str, int], str] = {}
-    for one in chain:
+    for one in errors:
         for frame in traceback.extract_tb(one.__traceback__):
             if (frame.filename, frame.name) in known:
                 seen.setdefault((frame.filename, frame.name, frame.lineno or 0), frame.line or "")
@@ -28,5 +25,5 @@ def fault_of(error: BaseException | None, functions: tuple[Function, ...]) -> Fa
     fault = error if isinstance(error, InterpreterFault) else fault_behind(error)
     if fault is not None:
         return Fault(kind=type(fault).__name__, problem=fault.problem, program=fault.program, frames=frames)
-    innermost = chain[-1]
+    innermost = errors[-1]
     return Fault(kind=type(innermost).__name__, problem=str(innermost)[:500], frames=frames)

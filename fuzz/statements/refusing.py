@@ -18,6 +18,7 @@ import numpy as np
 from hypothesis import strategies as st
 from msgspec.structs import replace
 
+from tridiff.fuzz.backends.device_errors import chain
 from tridiff.fuzz.backends.device_errors import refusal as spelled
 from tridiff.fuzz.backends.launch import Launch
 from tridiff.fuzz.language.row import installed
@@ -122,18 +123,8 @@ def run(launch: Launch) -> None:
         raise Refuted("accepted", refusal.row, f"taken although it is wrong: {one.text}")
 
 
-def _chain(error: BaseException) -> list[BaseException]:
-    """An error and what it came of, the first cause last."""
-    found: list[BaseException] = []
-    seen: BaseException | None = error
-    while seen is not None and seen not in found:
-        found.append(seen)
-        seen = seen.__cause__ or seen.__context__
-    return found
-
-
 def _root(error: BaseException) -> BaseException:
-    return _chain(error)[-1]
+    return chain(error)[-1]
 
 
 def _on_purpose(error: BaseException) -> bool:
@@ -151,7 +142,7 @@ def _on_purpose(error: BaseException) -> bool:
 def unclear(error: BaseException, says: str) -> str:
     """What is wrong with a refusal, "" if nothing: it must name a line of the kernel, and either have been raised on
     purpose or name the argument, and give the reason that the row expects."""
-    root, every = _root(error), _chain(error)
+    root, every = _root(error), chain(error)
     text = " ".join(str(getattr(one, "error_message", None) or "") if _has_place(one) else str(one) for one in every)
     where = traceback.extract_tb(root.__traceback__)
     function = where[-1].name if where else "?"

@@ -2,6 +2,8 @@
 
 from collections.abc import Callable
 
+from tridiff.fuzz.backends.device_errors import chain
+
 
 def error_of(call: Callable[[], object]) -> str:
     """Types and messages of the exception that `call` raises and of its causes; AssertionError if it raises none.
@@ -12,10 +14,5 @@ def error_of(call: Callable[[], object]) -> str:
     try:
         call()
     except Exception as error:  # (which type is raised differs between Triton versions)
-        messages = []
-        cause: BaseException | None = error
-        while cause is not None:
-            messages.append(f"{type(cause).__name__}: {cause}")
-            cause = cause.__cause__ or cause.__context__
-        return "\n".join(messages)
+        return "\n".join(f"{type(one).__name__}: {one}" for one in chain(error))
     raise AssertionError("nothing was raised")
