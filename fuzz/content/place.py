@@ -12,7 +12,7 @@ import torch
 from tridiff.fuzz.content.counter import ROW, signed
 from tridiff.fuzz.content.generate import INT_VIEW, patterns
 from tridiff.fuzz.content.poison import poison_pattern
-from tridiff.fuzz.records import ArraySpec
+from tridiff.fuzz.records import ArraySpec, Case
 from tridiff.oracles.dtypes import dtype as dtype_info
 from tridiff.oracles.dtypes import torch_dtype
 
@@ -116,6 +116,11 @@ def place(spec: ArraySpec, sizes: dict[str, int], *, device: torch.device, secon
     # Triton has no byte-wide boolean pointer: drivers read int8 and convert by != 0.
     pointer = tail.view(torch.int8) if spec.dtype == "i1" else tail.view(torch_dtype(spec.dtype))
     return Buffer(spec, shape, strides, storage, pointer, values, fill)
+
+
+def buffers_of(case: Case, device: torch.device | None = None) -> dict[str, Buffer]:
+    """All arrays of a case, by name; device: default the CPU."""
+    return {spec.name: place(spec, case.sizes, device=device or torch.device("cpu")) for spec in case.arrays}
 
 
 def signed_width(pattern: int, bits: int) -> int:

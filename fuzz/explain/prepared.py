@@ -10,7 +10,7 @@ from typing import Any
 import torch
 
 from tridiff.fuzz.backends.launch import Launch, Runner, resolve
-from tridiff.fuzz.content.place import Buffer, place
+from tridiff.fuzz.content.place import Buffer, buffers_of, place
 from tridiff.fuzz.errors import TridiffError
 from tridiff.fuzz.explain.request import Own, Request, Scalar
 from tridiff.fuzz.records import Case
@@ -48,7 +48,7 @@ def prepared(request: Request) -> Prepared:
     if subject.process_fault:
         raise TridiffError(f"the planted process fault {subject.process_fault} is no kernel",
                            fix="explain another subject")
-    buffers = {spec.name: place(spec, case.sizes, device=torch.device("cpu")) for spec in case.arrays}
+    buffers = buffers_of(case)
     pointers = {name: buffer.pointer for name, buffer in buffers.items()}
 
     def launch(runner: Runner) -> None:

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 
 import torch
 
-from tridiff.fuzz.content.place import place
+from tridiff.fuzz.content.place import buffers_of
 from tridiff.fuzz.judge.outputs import Inputs, call, defined_masks, judged_mask
 from tridiff.fuzz.judge.untouched import untouched_masks
 from tridiff.fuzz.records import Case
@@ -52,8 +52,7 @@ def open_share(case: Case) -> OpenShare:
     """
     case.check()
     target = find(case.target)
-    cpu = torch.device("cpu")
-    buffers = {spec.name: place(spec, case.sizes, device=cpu) for spec in case.arrays}
+    buffers = buffers_of(case)
     inputs = Inputs(case, buffers)
     bounds: dict[str, torch.Tensor] = {}
     for bound in target.judge.bounds(case):

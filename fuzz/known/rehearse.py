@@ -8,7 +8,7 @@ from dataclasses import dataclass
 
 import torch
 
-from tridiff.fuzz.content.place import Buffer, place
+from tridiff.fuzz.content.place import Buffer, buffers_of
 from tridiff.fuzz.judge.outputs import Expectations, Judged, judge_outputs
 from tridiff.fuzz.known.explain import explained_launch
 from tridiff.fuzz.records import Case
@@ -58,7 +58,7 @@ def rehearse(case: Case) -> Rehearsal:
     """
     case.check()
     target = find(case.target)
-    buffers = {spec.name: place(spec, case.sizes, device=torch.device("cpu")) for spec in case.arrays}
+    buffers = buffers_of(case)
     expected = Expectations()
     judge_outputs(case, target, buffers, expected)
     for name, answers in (expected.answers or {}).items():

@@ -15,7 +15,7 @@ import torch
 from tridiff.fuzz.backends import kind
 from tridiff.fuzz.backends.compile import CompileRunner, Specialisation, pointer_to, specialise
 from tridiff.fuzz.backends.launch import READ_BACK, without_overflow_checks
-from tridiff.fuzz.content.place import Buffer, place
+from tridiff.fuzz.content.place import Buffer, buffers_of
 from tridiff.fuzz.errors import TridiffError
 from tridiff.fuzz.judge.outputs import Inputs
 from tridiff.fuzz.judge.untouched import untouched_masks
@@ -70,7 +70,7 @@ def build(request: Request) -> Candidates:
     if request.failure_kind in _IN_CODE and kind(request.backend) == "cuda":
         request = msgspec.structs.replace(request, backend="compile:sm_90")  # read there as well as from a launch
     device = torch.device("cpu")
-    buffers = {spec.name: place(spec, case.sizes, device=device) for spec in case.arrays}
+    buffers = buffers_of(case, device)
     function = torch_script.candidates(request, target, buffers, subject.helper)
     if function is not None:
         return function

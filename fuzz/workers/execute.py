@@ -10,7 +10,7 @@ import torch
 
 from tridiff.fuzz.backends import kind, lacking_type
 from tridiff.fuzz.backends.launch import HoldsBack, Launch, LaunchReport, Runner, Times, resolve, unlike
-from tridiff.fuzz.content.place import Buffer, place
+from tridiff.fuzz.content.place import Buffer, buffers_of
 from tridiff.fuzz.content.small import fits
 from tridiff.fuzz.content.staging import Staging
 from tridiff.fuzz.errors import TridiffError
@@ -256,7 +256,7 @@ class Attempt:
 
     def describe(self) -> Outcome:
         """Materialise on the CPU and report the inputs; launches nothing."""
-        buffers = {spec.name: place(spec, self.case.sizes, device=torch.device("cpu")) for spec in self.case.arrays}
+        buffers = buffers_of(self.case)
         return self._outcome(Verdict.NOT_CHECKED, reason="inputs only", evidence=evidence_of_inputs(self.case, buffers))
 
     def compile_launches(self) -> Outcome:
@@ -274,7 +274,7 @@ class Attempt:
 
     def place(self) -> None:
         """Make the arrays."""
-        self.buffers = {spec.name: place(spec, self.case.sizes, device=self.home) for spec in self.case.arrays}
+        self.buffers = buffers_of(self.case, self.home)
         self._lap("materialise")
 
     def _placed(self) -> dict[str, Any]:

@@ -18,7 +18,7 @@ from tests.unit.graphs.graphs import (
     store,
     vector,
 )
-from tridiff.fuzz.content.place import place
+from tridiff.fuzz.content.place import buffers_of
 from tridiff.fuzz.kinds.graphs import by_numpy, by_torch
 from tridiff.fuzz.kinds.graphs.arrays import graph_of, input_names, output_names
 from tridiff.fuzz.kinds.graphs.draw import programs
@@ -88,7 +88,7 @@ def test_index_expressions_follow_python(expr: object, expected: float) -> None:
 
 def _disagreements(case: Case) -> list[str]:
     """Outputs on which the two references differ by more than the numpy one's bound."""
-    buffers = {spec.name: place(spec, case.sizes, device=torch.device("cpu")) for spec in case.arrays}
+    buffers = buffers_of(case)
     values = [one for name in input_names(case) if (one := buffers[name].values) is not None]
     answers = by_numpy.answers(case, *(to_numpy(one) for one in values))
     rule = SUM("program_bound", origin="derived by the numpy interpreter")

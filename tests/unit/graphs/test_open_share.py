@@ -6,7 +6,7 @@ import torch
 
 from tests.support.draws import draws
 from tests.unit.graphs.graphs import X, apply, load, matrix, num, op, store
-from tridiff.fuzz.content.place import Buffer, place
+from tridiff.fuzz.content.place import Buffer, buffers_of, place
 from tridiff.fuzz.inductor.programs.draw import torch_programs
 from tridiff.fuzz.judge.open_share import OpenShare, open_share, open_shares
 from tridiff.fuzz.judge.outputs import Inputs
@@ -40,7 +40,7 @@ def _strided(dtype: str) -> Case:
 def _launched(case: Case, *, stray: int | None = None,
               value: int = 1) -> tuple[dict[str, Buffer], dict[str, torch.Tensor]]:
     """Arrays as a launch leaves them that stores 0 where it must, and `value` in the element `stray`."""
-    buffers = {spec.name: place(spec, case.sizes, device=torch.device("cpu")) for spec in case.arrays}
+    buffers = buffers_of(case)
     buffers["out0"].logical[::2] = 0
     if stray is not None:
         buffers["out0"].logical[stray] = value

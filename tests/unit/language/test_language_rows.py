@@ -16,7 +16,7 @@ from tests.support.campaigns import campaign_options
 from tests.support.draws import draws
 from tridiff.fuzz.backends.libdevice import amd_lacks
 from tridiff.fuzz.campaign.plan import shard_of
-from tridiff.fuzz.content.place import place
+from tridiff.fuzz.content.place import buffers_of
 from tridiff.fuzz.judge.outputs import Inputs
 from tridiff.fuzz.judge.outputs import call as ask
 from tridiff.fuzz.language import cases
@@ -62,7 +62,7 @@ def test_draws_are_valid_and_their_kernels_parse_for_every_version(topic: Topic)
 def test_the_references_agree_with_each_other(topic: Topic) -> None:
     target = find(f"language.{topic}")
     for case in drawn(topic):
-        inputs = Inputs(case, {spec.name: place(spec, case.sizes, device=_CPU) for spec in case.arrays})
+        inputs = Inputs(case, buffers_of(case))
         first, second = (ask(one, case, inputs, None) for one in target.judge.oracles(case))
         known = target.judge.defined(case)
         masks = {} if known is None else _masks(case, inputs, known)

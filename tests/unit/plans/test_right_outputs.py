@@ -1,11 +1,10 @@
 """Right outputs are judged right: by both oracles, whatever rows they are asked about, under limits of any size."""
 
 import pytest
-import torch
 
 from tests.unit.plans.drawing import ALL, drawn
 from tridiff.fuzz.backends.launch import resolve
-from tridiff.fuzz.content.place import Buffer, place
+from tridiff.fuzz.content.place import Buffer, buffers_of
 from tridiff.fuzz.judge import outputs as judging
 from tridiff.fuzz.records import Case, Environment, Verdict
 from tridiff.fuzz.registry import find
@@ -16,7 +15,7 @@ from tridiff.oracles.dtypes import torch_dtype
 
 def _answered(case: Case, target: Target) -> dict[str, Buffer]:
     """The case's arrays with what torch expects in the outputs."""
-    buffers = {spec.name: place(spec, case.sizes, device=torch.device("cpu")) for spec in case.arrays}
+    buffers = buffers_of(case)
     reference = next(one for one in target.judge.oracles(case) if one.source == "torch")
     given = [case if name == "@case" else buffers[name].values for name in reference.arguments]
     results = resolve(reference.function)(*given)

@@ -4,7 +4,7 @@ import pytest
 import torch
 from hypothesis import strategies as st
 
-from tridiff.fuzz.content.place import place
+from tridiff.fuzz.content.place import buffers_of
 from tridiff.fuzz.judge.outputs import judge_outputs
 from tridiff.fuzz.records import ArraySpec, Case, Content, Explicit, Verdict
 from tridiff.fuzz.target import Draw, Judge, Reference, Run, Target
@@ -43,7 +43,7 @@ def judged(defined: str, *, wrong: str = "") -> Verdict:
             oracles=lambda case: (Reference(source="torch", function=f"{HERE}:both", arguments=("a",),
                                             outputs=("one", "two")),),
             defined=lambda case: (f"{HERE}:{defined}", ("a",))))
-    buffers = {spec.name: place(spec, case.sizes, device=torch.device("cpu")) for spec in case.arrays}
+    buffers = buffers_of(case)
     for name in ("one", "two"):
         buffers[name].pointer[:2] = torch.tensor([1.0, 99.0 if name == wrong else 2.0])
     return judge_outputs(case, target, buffers).verdict
@@ -76,7 +76,7 @@ def test_a_truth_value_that_was_never_written_is_told_as_such() -> None:
             Reference(source="torch", function=f"{HERE}:same", arguments=("a",), outputs=("out",)),)))
 
     def kind(*written: int) -> str:
-        buffers = {spec.name: place(spec, case.sizes, device=torch.device("cpu")) for spec in case.arrays}
+        buffers = buffers_of(case)
         buffers["out"].pointer[:len(written)] = torch.tensor(written, dtype=torch.int8)
         return judge_outputs(case, target, buffers).kind
 
