@@ -5,8 +5,9 @@ from collections import Counter
 from collections.abc import Iterator
 from functools import cache
 
-from tests.chains.drawn import cases, chain_of
+from tests.chains.drawn import cases
 from tridiff.fuzz.judge.ir import cells, missing
+from tridiff.fuzz.kinds.chains.cases import chain_of
 from tridiff.fuzz.known.issues import issues_of
 from tridiff.fuzz.records import Case, Outcome, Verdict
 from tridiff.fuzz.workers.execute import Executor

@@ -8,16 +8,17 @@ import pytest
 import torch
 import triton
 
+from tests.chains.drawn import numbered
 from tests.chains.lost_transpositions import CHAINS
 from tests.kernels.ptx_block import OutsideShared, launch_block
 from tridiff.fuzz.backends.compile import CompileRunner, Pointer
 from tridiff.fuzz.content.place import place
 from tridiff.fuzz.corpus.store import parse
-from tridiff.fuzz.kinds.chains.cases import sizes_of, spec_of, valid
+from tridiff.fuzz.kinds.chains.cases import valid
 from tridiff.fuzz.kinds.chains.evaluate import by_numpy
 from tridiff.fuzz.known.chains.added import adds_mixed_offsets
 from tridiff.fuzz.known.chains.features import feature
-from tridiff.fuzz.records import Case, Content, Iota, LaunchOptions
+from tridiff.fuzz.records import Case
 from tridiff.kernels.generated import load
 from tridiff.kernels.gluon.chain import Alloc, Chain, Global, Load, Out, Read, Store
 from tridiff.kernels.gluon.dialect import installed
@@ -31,12 +32,6 @@ RELEASE = tuple(map(int, triton.__version__.split(".")[:2]))
 def allowed(outs: set[str]) -> list[set[str]]:
     """What this Triton may get wrong of what 3.6.0 does; 3.9.0 nothing, in between it is not known."""
     return ([outs] if RELEASE < (3, 9) else []) + ([set()] if RELEASE > (3, 6) else [])
-
-
-def case_of(chain: Chain) -> Case:
-    arrays = tuple(spec_of(array, None if array.output else Content(base=Iota())) for array in chain.arrays)
-    return Case(target="gluon.view_chain", sizes=sizes_of(chain), arrays=arrays, program=chain,
-                options=LaunchOptions(num_warps=chain.warps))
 
 
 def wrong_outputs(case: Case) -> set[str]:
@@ -58,7 +53,7 @@ def wrong_outputs(case: Case) -> set[str]:
 def check_compiled_chains_are_wrong_where_the_rule_says() -> None:
     for name, (chain, reads) in CHAINS.items():
         outs = {chain.arrays[step.array].name for step in chain.steps if isinstance(step, Out) and step.source in reads}
-        assert wrong_outputs(case_of(chain)) in allowed(outs), name
+        assert wrong_outputs(numbered(chain)) in allowed(outs), name
 
 
 def scattered(chance: random.Random) -> Chain:
@@ -87,7 +82,7 @@ def check_offsets_are_added_where_the_rule_says() -> None:
         adds = adds_mixed_offsets(chain)
         said[adds] += 1
         if said[adds] <= 6:
-            assert wrong_outputs(case_of(chain)) in allowed({"out0"} if adds else set()), chain
+            assert wrong_outputs(numbered(chain)) in allowed({"out0"} if adds else set()), chain
 
 
 def check_entries_are_such_chains() -> None:

@@ -7,7 +7,8 @@ import msgspec
 from hypothesis import HealthCheck, Phase, given, seed, settings
 from msgspec import UNSET, UnsetType
 
-from tridiff.fuzz.records import Case
+from tridiff.fuzz.kinds.chains.cases import sizes_of, spec_of
+from tridiff.fuzz.records import Case, Content, Iota, LaunchOptions
 from tridiff.fuzz.registry import all_targets, find
 from tridiff.fuzz.target import Limits
 from tridiff.kernels.gluon.chain import Chain, Global, Step
@@ -39,9 +40,11 @@ def cases(target: str, count: int, start: int = 1) -> tuple[Case, ...]:
     return tuple(found.values())
 
 
-def chain_of(case: Case) -> Chain:
-    assert isinstance(case.program, Chain)
-    return case.program
+def numbered(chain: Chain) -> Case:
+    """A case of the chain in which every element of an input has its number."""
+    arrays = tuple(spec_of(array, None if array.output else Content(base=Iota())) for array in chain.arrays)
+    return Case(target="gluon.view_chain", sizes=sizes_of(chain), arrays=arrays, program=chain,
+                options=LaunchOptions(num_warps=chain.warps))
 
 
 def about(*steps: Step, shape: tuple[int, ...], dtype: str = "i32", to: tuple[int, ...] = (), made: str = "",

@@ -4,10 +4,10 @@ import msgspec
 import pytest
 from msgspec.structs import replace
 
-from tests.chains.drawn import CHAIN_TARGETS, cases, chain_of
+from tests.chains.drawn import CHAIN_TARGETS, cases
 from tests.support.draws import draws
 from tridiff.fuzz.kinds.chains import draft
-from tridiff.fuzz.kinds.chains.cases import sizes_of, spec_of, valid
+from tridiff.fuzz.kinds.chains.cases import chain_of, sizes_of, spec_of, valid
 from tridiff.fuzz.records import Bits, Case, Constant, Content, Explicit, LaunchOptions, Small, decode, encode
 from tridiff.fuzz.registry import find
 from tridiff.fuzz.target import Limits

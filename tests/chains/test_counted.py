@@ -5,6 +5,7 @@ import msgspec
 from tests.chains.drawn import cases
 from tests.known.test_issues import entry
 from tests.support.draws import draws
+from tridiff.fuzz.kinds.chains.cases import chain_of
 from tridiff.fuzz.kinds.chains.coverage import counted, features
 from tridiff.fuzz.known.issues import all_issues
 from tridiff.fuzz.records import Case
@@ -69,11 +70,6 @@ def test_chains_held_to_the_features_of_one_have_its_layouts_types_and_warps_and
     assert types_of(held) <= {"fp8e4nv", "i32"} and {chain_of(case).warps for case in held} == {1}
     assert len(types_of(free)) > 8 and len({chain_of(case).warps for case in free}) > 3
     assert sum(issue.concerns(case, "own") for case in held) > max(2, sum(issue.concerns(case, "own") for case in free))
-
-
-def chain_of(case: Case) -> Chain:
-    assert isinstance(case.program, Chain)
-    return case.program
 
 
 def types_of(cases: list[Case]) -> set[str]:

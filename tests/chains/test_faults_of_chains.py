@@ -10,9 +10,9 @@ import pytest
 import torch
 from msgspec import UNSET
 
-from tests.chains.drawn import CHAIN_TARGETS, cases, chain_of
+from tests.chains.drawn import CHAIN_TARGETS, cases
 from tridiff.fuzz.content.place import place
-from tridiff.fuzz.kinds.chains.cases import valid, with_chain
+from tridiff.fuzz.kinds.chains.cases import chain_of, valid, with_chain
 from tridiff.fuzz.kinds.chains.evaluate import by_numpy, by_torch, explained, settle
 from tridiff.fuzz.kinds.chains.steps import size, steps
 from tridiff.fuzz.records import Case

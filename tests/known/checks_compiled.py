@@ -8,6 +8,7 @@ import numpy as np
 import torch
 from msgspec.structs import replace
 
+from tests.chains.drawn import numbered
 from tests.chains.lost_transpositions import CHAINS, ROWS
 from tests.kernels.ptx_block import launch_block
 from tests.kernels.ptx_execution import launch
@@ -15,9 +16,8 @@ from tests.known.test_graphs import case_of
 from tests.unit.graphs.graphs import X, apply, cast, constant, load, num, op, store, vector
 from tridiff.fuzz.backends.compile import CompileRunner, Pointer
 from tridiff.fuzz.content.place import place
-from tridiff.fuzz.kinds.chains.cases import sizes_of, spec_of
 from tridiff.fuzz.known.rehearse import rehearse
-from tridiff.fuzz.records import Case, Content, Iota, LaunchOptions, Verdict
+from tridiff.fuzz.records import Case, LaunchOptions, Verdict
 from tridiff.kernels.codegen.graph import Graph, Index, Load, Schedule
 from tridiff.kernels.codegen.launch import plan
 from tridiff.kernels.generated import load as loaded
@@ -133,15 +133,9 @@ def check_an_integer_of_few_bits_as_a_half_is_right_or_the_known_issue_and_more_
     assert executed_graph(case, widened("-1073741824")) == (RIGHT if found == RIGHT else ("disagree", ()))
 
 
-def _case(chain: Chain) -> Case:
-    arrays = tuple(spec_of(array, None if array.output else Content(base=Iota())) for array in chain.arrays)
-    return Case(target="gluon.view_chain", sizes=sizes_of(chain), arrays=arrays, program=chain,
-                options=LaunchOptions(num_warps=chain.warps))
-
-
 def check_a_lost_transposition_is_the_known_issue_and_a_lost_row_beside_it_is_new() -> None:
     chain, _ = CHAINS["whole"]
-    case = _case(chain)
+    case = numbered(chain)
     known = ("disagree", ("transposed-buffer-without-swizzle",))
     assert executed_chain(case, chain) in (RIGHT, known)
     number = next(k for k, step in enumerate(chain.steps) if isinstance(step, Permute))

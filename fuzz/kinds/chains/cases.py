@@ -37,6 +37,12 @@ def _contents(draw: st.DrawFn, array: Global) -> Content:
     return Content(base=draw(st.one_of(*bases)))
 
 
+def chain_of(case: Case) -> Chain:
+    """The case's chain."""
+    assert isinstance(case.program, Chain)
+    return case.program
+
+
 def spec_of(array: Global, content: Content | None, *, offset: int = 0) -> ArraySpec:
     """The array of a case that is the chain's array."""
     dims = tuple(f"{array.name}_{axis}" for axis in range(len(array.shape)))

@@ -8,7 +8,7 @@ import numpy as np
 import torch
 from msgspec import UNSET, UnsetType
 
-from tridiff.fuzz.kinds.chains.cases import returned
+from tridiff.fuzz.kinds.chains.cases import chain_of, returned
 from tridiff.fuzz.records import Case
 from tridiff.kernels.gluon import chain as c
 from tridiff.kernels.gluon.chain import Chain, Limit
@@ -23,19 +23,14 @@ from tridiff.oracles.by_torch import movement as torch_movement
 
 def by_numpy(case: Case, *inputs: Any) -> tuple[Any, ...]:
     """Output arrays of the case's chain, in the order of its arrays; inputs likewise."""
-    return _walk(_chain(case), inputs, numpy_movement, lambda array: array)[0]
+    return _walk(chain_of(case), inputs, numpy_movement, lambda array: array)[0]
 
 
 def by_torch(case: Case, *inputs: torch.Tensor) -> tuple[torch.Tensor, ...]:
     """As `by_numpy` with torch, on the CPU; the outputs are on the device of the inputs."""
     device = inputs[0].device if inputs else torch.device("cpu")
-    found, _ = _walk(_chain(case), [one.cpu() for one in inputs], torch_movement, torch.from_numpy)
+    found, _ = _walk(chain_of(case), [one.cpu() for one in inputs], torch_movement, torch.from_numpy)
     return tuple(one.contiguous().to(device) for one in found)
-
-
-def _chain(case: Case) -> Chain:
-    assert isinstance(case.program, Chain)
-    return case.program
 
 
 def _limit(mask: Limit | UnsetType) -> tuple[int, int] | None:
@@ -48,7 +43,7 @@ Changed = Callable[[int, Any], Any]
 
 def astray(case: Case, inputs: Sequence[Any], changed: Changed) -> tuple[Any, ...]:
     """As `by_numpy`, with other values of steps: tensors as arrays, views as `movement.View`."""
-    return _walk(_chain(case), inputs, numpy_movement, lambda array: array, changed)[0]
+    return _walk(chain_of(case), inputs, numpy_movement, lambda array: array, changed)[0]
 
 
 def _walk(chain: Chain, inputs: Sequence[Any], oracle: ModuleType, native: Any,
@@ -137,7 +132,7 @@ def settle(case: Case, *given: torch.Tensor) -> tuple[torch.Tensor, ...]:
     if every target's arrivals can be put in an order that explains what they returned; then it is replaced by what
     the row-major order returns, else left as it is, which then differs. Inactive elements become 0.
     """
-    chain = _chain(case)
+    chain = chain_of(case)
     holders = returned(chain)
     inputs = [to_numpy(one) for one in given[len(holders):]]
     _, exchanges = _walk(chain, inputs, numpy_movement, lambda array: array)

@@ -5,7 +5,7 @@ from collections.abc import Callable, Iterable, Iterator
 from msgspec import UNSET
 from msgspec.structs import replace
 
-from tridiff.fuzz.kinds.chains.cases import with_chain
+from tridiff.fuzz.kinds.chains.cases import chain_of, with_chain
 from tridiff.fuzz.kinds.chains.steps import anew, plain_blocked, without
 from tridiff.fuzz.known.chains.features import decodes_behind, masks_narrow, transposes_a_slice, words
 from tridiff.fuzz.known.chains.misplaced import of_fold
@@ -53,27 +53,22 @@ def _first(case: Case, chains: Iterable[Chain], *rid_of: str) -> Case | None:
     return None
 
 
-def _chain(case: Case) -> Chain:
-    assert isinstance(case.program, Chain)
-    return case.program
-
-
 def buffers(case: Case) -> Case | None:
     """Row-major buffers for linear and padded ones, or for all."""
-    chain = _chain(case)
+    chain = chain_of(case)
     return _first(case, (_row_major(chain, (SharedLinear, Padded)), _row_major(chain, (object,))),
                   "mixed offsets", "padding cuts vectors")
 
 
 def buffers_untransposed(case: Case) -> Case | None:
     """Row-major buffers for those of NVMMA."""
-    return _first(case, (_row_major(_chain(case), (Nvmma,)),), "transposition lost")
+    return _first(case, (_row_major(chain_of(case), (Nvmma,)),), "transposition lost")
 
 
 def untransposed_slices(case: Case) -> Case | None:
     """Row-major buffers for linear ones; or a buffer of its own for the slice, or for what is transposed; or the chain
     without what follows from such a slice."""
-    chain = _chain(case)
+    chain = chain_of(case)
     types = typed(chain)
     left = without(chain, {number for number, step in enumerate(chain.steps)
                            if isinstance(step, Permute) and transposes_a_slice(types[step.view])})
@@ -99,7 +94,7 @@ def _row_major(chain: Chain, kinds: tuple[type, ...]) -> Chain:
 
 def others(case: Case) -> Case | None:
     """-1 for a lower `other` of narrow integers, 0 for any of 8-bit floats."""
-    chain = _chain(case)
+    chain = chain_of(case)
     steps = []
     for step in chain.steps:
         if isinstance(step, Load) and step.mask is not UNSET:
@@ -116,7 +111,7 @@ def others(case: Case) -> Case | None:
 def folded(case: Case) -> Case | None:
     """Folds and scans of a plain layout, into which the source is converted, and the result back; or it stays in that
     layout, where the one that it had is no layout to convert into."""
-    chain = _chain(case)
+    chain = chain_of(case)
     types = typed(chain)
 
     def around(number: int, step: Step, choice: int) -> tuple[Distributed | None, Distributed | None]:
@@ -135,7 +130,7 @@ def folded(case: Case) -> Case | None:
 
 def decoded(case: Case) -> Case | None:
     """Bytes decoded in a layout in which a thread holds several along the axis first."""
-    chain = _chain(case)
+    chain = chain_of(case)
     types = typed(chain)
 
     def around(number: int, step: Step, choice: int) -> tuple[Distributed | None, Distributed | None]:

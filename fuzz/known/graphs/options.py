@@ -5,6 +5,7 @@ from math import prod
 
 from msgspec.structs import replace
 
+from tridiff.fuzz.kinds.graphs.arrays import graph_of
 from tridiff.fuzz.kinds.graphs.rebuild import rebuilt
 from tridiff.fuzz.kinds.graphs.validity import valid
 from tridiff.fuzz.known.graphs.form import analysis_of
@@ -20,11 +21,6 @@ _MANY, _LANES = 64, 32
 """Elements of a thread that are many, threads of a warp."""
 
 
-def _graph(case: Case) -> Graph:
-    assert isinstance(case.program, Graph)
-    return case.program
-
-
 def _under(case: Case, **changes: object) -> Case:
     """The case with other options, in all launches."""
 
@@ -36,7 +32,7 @@ def _under(case: Case, **changes: object) -> Case:
 
 def scheduled(case: Case, change: Callable[[Schedule], Schedule]) -> Case | None:
     """The case with every schedule changed; None if that is not legal."""
-    graph = _graph(case)
+    graph = graph_of(case)
     made = replace(case, program=replace(graph, schedules=tuple(map(change, graph.schedules))))
     return made if valid(made) else None
 
@@ -53,7 +49,7 @@ def contracted(case: Case) -> bool:
     too where enable_fp_fusion lets it fuse a kernel's own: the error is not corrected, and grows with the exponent
     (pytorch#175594).
     """
-    graph = _graph(case)
+    graph = graph_of(case)
     analysis = analysis_of(graph)
     single = any(isinstance(node, Pointwise) and node.op == "pow" and analysis.dtype(node.args[0]) in SINGLE
                  for node in graph.nodes)
@@ -71,7 +67,7 @@ def spilled(case: Case) -> bool:
     Such divisions are calls. Among 128 of them and 16,742 accesses to spilled registers ptxas 12.8 gives six of a
     thread's 64 elements the operands of others; at -O1 it does not.
     """
-    graph = _graph(case)
+    graph = graph_of(case)
     analysis = analysis_of(graph)
     called = any(isinstance(node, Pointwise) and node.op in DIVISIONS and analysis.dtype(node.args[0]) in _LONG
                  and not is_constant(analysis, node.args[1]) for node in graph.nodes)
@@ -93,7 +89,7 @@ def unspilled(case: Case) -> Case | None:
 
 def two_widths_of_abs(case: Case) -> bool:
     """Whether libdevice's abs is called with integers of 32 and of 64 bits."""
-    graph = _graph(case)
+    graph = graph_of(case)
     analysis = analysis_of(graph)
     return {"i32", "i64"} <= {analysis.dtype(node.args[0]) for node in graph.nodes
                               if isinstance(node, Pointwise) and node.op == "abs_libdevice"}
@@ -107,12 +103,12 @@ def _sums_of_halves(graph: Graph) -> set[str]:
 
 def adds_halves(case: Case) -> bool:
     """Whether halves are added atomically."""
-    return bool(_sums_of_halves(_graph(case)))
+    return bool(_sums_of_halves(graph_of(case)))
 
 
 def without_sums_of_halves(case: Case) -> Case | None:
     """The case that adds to fp32 instead."""
-    graph = _graph(case)
+    graph = graph_of(case)
     names = _sums_of_halves(graph)
     buffers = tuple(replace(one, dtype="fp32") if one.name in names else one for one in graph.buffers)
     return _rebuilt(case, replace(graph, buffers=buffers))
@@ -120,7 +116,7 @@ def without_sums_of_halves(case: Case) -> Case | None:
 
 def chooses_bf16(case: Case) -> bool:
     """Whether a condition chooses between numbers of bf16 that are kept as such."""
-    graph = _graph(case)
+    graph = graph_of(case)
     analysis = analysis_of(graph)
     chosen = [node.arg if isinstance(node, Masked) else node.args[1] for node in graph.nodes
               if isinstance(node, Masked) or (isinstance(node, Pointwise) and node.op == "where")]
@@ -134,7 +130,7 @@ def with_chosen_fp32(case: Case) -> Case | None:
 
 def sums_to_a_number(case: Case) -> bool:
     """Whether integers of at most 32 bits are added up by programs of one row, whose sum has no axis left."""
-    graph = _graph(case)
+    graph = graph_of(case)
     analysis = analysis_of(graph)
     return any(one.no_x_dim for one in graph.schedules) and any(
         isinstance(node, Reduce) and node.kind == "sum" and not is_float(name := analysis.dtype(node.args[0]))
@@ -149,7 +145,7 @@ def with_a_row_left(case: Case) -> Case | None:
 def writes_rows_in_pairs(case: Case) -> bool:
     """Whether a program with indices of 32 bits has two elements along an axis, so that its number is shifted by one
     where a thread's is shifted by 31."""
-    return any(map(_in_pairs, _graph(case).schedules))
+    return any(map(_in_pairs, graph_of(case).schedules))
 
 
 def _in_pairs(schedule: Schedule) -> bool:
@@ -164,7 +160,7 @@ def with_wide_indices(case: Case) -> Case | None:
 def scans_blocks(case: Case) -> bool:
     """Whether what a block pointer loads may be scanned. A block without an axis of its own takes the layout in which
     the load holds it; along the other axis such a layout may hold a thread's elements apart."""
-    graph = _graph(case)
+    graph = graph_of(case)
     return any(isinstance(node, Scan) for node in graph.nodes) and any(
         one.access == "block_pointers" for one in graph.schedules)
 
