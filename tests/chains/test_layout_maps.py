@@ -2,13 +2,6 @@
 
 from pathlib import Path
 
-import pytest
-
 from tests.support.in_subprocess import Checks
 
-CHECKS = Checks(Path(__file__).with_name("checks_layouts.py"), interpret=False)
-
-
-@pytest.mark.parametrize("name", CHECKS.names)
-def test_own_layout_maps(name: str) -> None:
-    CHECKS.require(name)
+test_own_layout_maps = Checks(Path(__file__).with_name("checks_layouts.py"), interpret=False).tests()

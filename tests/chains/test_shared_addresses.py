@@ -9,7 +9,7 @@ from tests.support.in_subprocess import Checks
 from tridiff.fuzz.known.chains.forgotten import misread
 from tridiff.kernels.gluon.check import problem
 
-CHECKS = Checks(Path(__file__).with_name("checks_shared_addresses.py"), interpret=False)
+test_compiled = Checks(Path(__file__).with_name("checks_shared_addresses.py"), interpret=False).tests()
 
 
 @pytest.mark.parametrize("name", CHAINS)
@@ -17,8 +17,3 @@ def test_reads_of_other_bytes_than_were_stored(name: str) -> None:
     chain, reads = CHAINS[name]
     assert not problem(chain)
     assert misread(chain) == reads
-
-
-@pytest.mark.parametrize("name", CHECKS.names)
-def test_compiled(name: str) -> None:
-    CHECKS.require(name)

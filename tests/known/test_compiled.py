@@ -2,13 +2,6 @@
 
 from pathlib import Path
 
-import pytest
-
 from tests.support.in_subprocess import Checks
 
-CHECKS = Checks(Path(__file__).with_name("checks_compiled.py"), interpret=False)
-
-
-@pytest.mark.parametrize("name", CHECKS.names)
-def test_compiled(name: str) -> None:
-    CHECKS.require(name)
+test_compiled = Checks(Path(__file__).with_name("checks_compiled.py"), interpret=False).tests()

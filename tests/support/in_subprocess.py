@@ -26,9 +26,11 @@ import signal
 import subprocess
 import sys
 import tempfile
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from pathlib import Path
+
+import pytest
 
 REPOSITORY = Path(__file__).resolve().parents[2]
 EVERY_CHECK = "*"
@@ -94,6 +96,14 @@ class Checks:
         )
         if not self.names:
             raise ValueError(f"{path} defines no function named check_*")
+
+    def tests(self) -> Callable[[str], None]:
+        """A test function of pytest for all of them, each a test of its own."""
+        @pytest.mark.parametrize("name", self.names)
+        def test(name: str) -> None:
+            self.require(name)
+
+        return test
 
     def require(self, name: str) -> None:
         """Raise AssertionError with the child's traceback unless the check called `name` passed."""

@@ -40,12 +40,7 @@ from tridiff.fuzz.target import Limits
 from tridiff.kernels.codegen.graph import Index, Load, Masked, Real, Scan, Schedule, Sym
 from tridiff.kernels.generated import load as generated
 
-CHECKS = Checks(Path(__file__).with_name("checks_upstream.py"))
-
-
-@pytest.mark.parametrize("name", CHECKS.names)
-def test_upstream(name: str) -> None:
-    CHECKS.require(name)
+test_upstream = Checks(Path(__file__).with_name("checks_upstream.py")).tests()
 
 
 def test_the_function_reads_like_one_written_by_hand() -> None:
