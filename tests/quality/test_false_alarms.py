@@ -1,6 +1,5 @@
 """Fault-free targets agree: a small clean campaign over the engine's first targets, all in the interpreter."""
 
-from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
@@ -16,12 +15,6 @@ TARGETS = (
 CASES = 40
 ROWS = 300
 """Rows that the cases of one target must at least bring to judgement."""
-
-
-@pytest.fixture(scope="module", autouse=True)
-def one_pool() -> Iterator[None]:
-    yield
-    shard.close_pools()
 
 
 @pytest.mark.parametrize("target", TARGETS)

@@ -1,6 +1,5 @@
 """Testing the tester: process-level faults in a campaign, counted without a loss."""
 
-from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
@@ -11,12 +10,6 @@ from tridiff.fuzz.campaign.record import ShardResult
 from tridiff.fuzz.records import Verdict
 from tridiff.fuzz.registry import all_targets, find
 from tridiff.fuzz.target.subjects import HOOK_FAULTS, PROCESS_FAULTS, fault_names, parse_subject
-
-
-@pytest.fixture(scope="module", autouse=True)
-def one_pool() -> Iterator[None]:
-    yield
-    shard.close_pools()
 
 
 def run(fault: str, folder: Path, *, cases: int, shrink: bool = False) -> ShardResult:

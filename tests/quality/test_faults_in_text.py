@@ -1,6 +1,5 @@
 """Faults in the text of programs: a short campaign finds each, and nothing in the right text."""
 
-from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
@@ -12,12 +11,6 @@ from tridiff.kernels.ttgir.faults import NEEDS_A_GPU
 
 TARGETS = {one.name: one for one in select(("inductor.*", "loops.*", "descriptors.*", "ttgir.*"))
            if not one.faults.shared_as}
-
-
-@pytest.fixture(scope="module", autouse=True)
-def one_pool() -> Iterator[None]:
-    yield
-    shard.close_pools()
 
 
 @pytest.mark.parametrize("target, fault", [(name, fault) for name, one in TARGETS.items() for fault in (

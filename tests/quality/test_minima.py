@@ -5,7 +5,6 @@ confirmed. Which kind of element turns up first depends on the draw, so the tabl
 """
 
 import itertools
-from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -22,13 +21,6 @@ from tridiff.fuzz.registry import find
 from tridiff.oracles.dtypes import dtype as dtype_info
 
 Values = dict[str, tuple[int | str, ...]]
-
-
-@pytest.fixture(scope="module", autouse=True)
-def one_pool() -> Iterator[None]:
-    """All shards of this file share one worker."""
-    yield
-    shard.close_pools()
 
 
 def hunt(target: str, fault: str, folder: Path, *, most: int = 2000) -> CorpusEntry:

@@ -1,6 +1,5 @@
 """Planted faults of the generator are found, and their counterexamples shrink to a handful of nodes and elements."""
 
-from collections.abc import Iterator
 from dataclasses import replace
 from pathlib import Path
 
@@ -22,12 +21,6 @@ LEAST = 14
 SHRINK_RUNS = 8
 """Few, since it is explicit minimisation that comes to the minimum. By runs and not by seconds, of which there are
 plenty: the minimum must not depend on how busy the machine is."""
-
-
-@pytest.fixture(scope="module", autouse=True)
-def one_pool() -> Iterator[None]:
-    yield
-    shard.close_pools()
 
 
 # By day one fault of a reduction and one of a mask.
