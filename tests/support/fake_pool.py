@@ -34,9 +34,14 @@ def in_place_of_workers(monkeypatch: pytest.MonkeyPatch) -> "type[FakePool]":
     class Pool(FakePool):
         pass
 
-    monkeypatch.setattr(shard, "Pool", Pool)
-    monkeypatch.setattr(shard, "_pools", {})
+    stand_in(monkeypatch, Pool)
     return Pool
+
+
+def stand_in(monkeypatch: pytest.MonkeyPatch, pool: "type[FakePool]") -> None:
+    """Have the shards of this process run on pools of a class."""
+    monkeypatch.setattr(shard, "Pool", pool)
+    monkeypatch.setattr(shard, "_pools", {})
 
 
 class FakePool:

@@ -9,7 +9,7 @@ import pytest
 from msgspec.structs import replace
 
 from tests.support.campaigns import campaign_options, shard_spec
-from tests.support.fake_pool import FakePool
+from tests.support.fake_pool import FakePool, stand_in
 from tridiff.fuzz.campaign import run, shard
 from tridiff.fuzz.campaign.findings import doubt
 from tridiff.fuzz.campaign.record import Plan, ShardResult
@@ -47,8 +47,7 @@ def fuzz(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Fuzz:
             pass
 
         Pool.failing, Pool.verdict = staticmethod(failing), verdict
-        monkeypatch.setattr(shard, "Pool", Pool)
-        monkeypatch.setattr(shard, "_pools", {})
+        stand_in(monkeypatch, Pool)
         campaign = run.Campaign.start(Plan(id="one", options=campaign_options(), shards=(spec,)), root=tmp_path)
         return campaign, shard.run_shard(spec, str(campaign.state))
 
@@ -151,8 +150,7 @@ def test_a_failure_of_another_thing_on_the_way_to_the_smallest_case_is_a_finding
             return outcome if signature is None or signature.kind == "first" else replace(
                 outcome, signature=replace(signature, about=about))
 
-    monkeypatch.setattr(shard, "Pool", Pool)
-    monkeypatch.setattr(shard, "_pools", {})
+    stand_in(monkeypatch, Pool)
     spec = replace(SHARD, max_cases=None, seconds=60.0, left=1.0)
     campaign = run.Campaign.start(Plan(id="one", options=campaign_options(), shards=(spec,)), root=tmp_path)
     shard.run_shard(spec, str(campaign.state))

@@ -14,9 +14,9 @@ import pytest
 from msgspec.structs import replace
 
 from tests.support.campaigns import campaign_options
-from tests.support.fake_pool import FakePool
+from tests.support.fake_pool import FakePool, stand_in
 from tests.support.refusals import refusal
-from tridiff.fuzz.campaign import clock, drivers, run, shard
+from tridiff.fuzz.campaign import clock, drivers, run
 from tridiff.fuzz.campaign.gathered import NO_TIME, Gathered
 from tridiff.fuzz.campaign.plan import plan_shards
 from tridiff.fuzz.campaign.processes import JobLost
@@ -91,8 +91,7 @@ def here(monkeypatch: pytest.MonkeyPatch) -> type[FakePool]:
 
     monkeypatch.setattr(Executor, "losses", 0)
     monkeypatch.setattr(run, "drivers", local)
-    monkeypatch.setattr(shard, "Pool", Pool)
-    monkeypatch.setattr(shard, "_pools", {})
+    stand_in(monkeypatch, Pool)
     return Pool
 
 

@@ -6,7 +6,7 @@ from pathlib import Path
 import pytest
 
 from tests.support.campaigns import shard_spec
-from tests.support.fake_pool import FakePool
+from tests.support.fake_pool import FakePool, stand_in
 from tests.unit.graphs.graphs import X, cast, load, op, store, vector
 from tridiff.fuzz.campaign import hunt, shard
 from tridiff.fuzz.campaign.findings import unfinished, write
@@ -51,8 +51,7 @@ def fake(monkeypatch: pytest.MonkeyPatch) -> type[FakePool]:
     class Pool(FakePool):
         failing = staticmethod(converts)
 
-    monkeypatch.setattr(shard, "Pool", Pool)
-    monkeypatch.setattr(shard, "_pools", {})
+    stand_in(monkeypatch, Pool)
     return Pool
 
 

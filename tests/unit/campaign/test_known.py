@@ -9,7 +9,7 @@ import pytest
 from msgspec.structs import replace
 
 from tests.support.campaigns import campaign_options, shard_spec
-from tests.support.fake_pool import FakePool
+from tests.support.fake_pool import FakePool, stand_in
 from tests.support.outcomes import outcome_of
 from tridiff.fuzz.campaign import shard
 from tridiff.fuzz.campaign.known import KnownFindings, known_of, provide, replayed
@@ -36,8 +36,7 @@ def ran(monkeypatch: pytest.MonkeyPatch) -> Counter[str]:
             return "value" if case.sizes["rows"] and case.digest not in healed else ""
 
     healed.clear()
-    monkeypatch.setattr(shard, "Pool", Pool)
-    monkeypatch.setattr(shard, "_pools", {})
+    stand_in(monkeypatch, Pool)
     return counted
 
 

@@ -7,7 +7,7 @@ import pytest
 from msgspec.structs import replace
 
 from tests.support.campaigns import campaign_options, shard_spec
-from tests.support.fake_pool import FakePool
+from tests.support.fake_pool import FakePool, stand_in
 from tridiff.fuzz.campaign import run, shard
 from tridiff.fuzz.campaign.record import Counts, Plan, ShardResult, Summary
 from tridiff.fuzz.campaign.store import ShardStore, shard_path
@@ -28,8 +28,7 @@ def _shard(state: Path, monkeypatch: pytest.MonkeyPatch, lacking: str) -> tuple[
 
     target = find("triton.vector_add")
     target = dataclasses.replace(target, run=dataclasses.replace(target.run, lacking=decide))
-    monkeypatch.setattr(shard, "Pool", FakePool)
-    monkeypatch.setattr(shard, "_pools", {})
+    stand_in(monkeypatch, FakePool)
     monkeypatch.setattr(shard, "find", lambda name: target)
     return shard.run_shard(SHARD, str(state)), asked
 
@@ -54,8 +53,7 @@ def test_what_the_baseline_of_a_pair_lacks_is_left_out_as_well(
     monkeypatch.setattr(FakePool, "environments", lambda pool: builds)
     target = find("launch.translator")
     assert [target.run.lacking(one) for one in builds] == ["it is there from Triton 3.9.0 on", ""]
-    monkeypatch.setattr(shard, "Pool", FakePool)
-    monkeypatch.setattr(shard, "_pools", {})
+    stand_in(monkeypatch, FakePool)
     result = shard.run_shard(replace(SHARD, target="launch.translator"), str(tmp_path))
     assert result.left_out and result.counts.executed == 0
 

@@ -12,7 +12,7 @@ import pytest
 from msgspec.structs import replace
 
 from tests.support.campaigns import campaign_options, drivers_here, shard_spec
-from tests.support.fake_pool import FakePool
+from tests.support.fake_pool import FakePool, stand_in
 from tridiff.fuzz.campaign import run, shard
 from tridiff.fuzz.campaign.deal import Deal
 from tridiff.fuzz.campaign.plan import plan_shards
@@ -113,8 +113,7 @@ def kept_for_ever() -> int:
 
 def test_what_a_driver_keeps_for_ever_does_not_grow_with_its_cases(
         tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(shard, "Pool", FakePool)
-    monkeypatch.setattr(shard, "_pools", {})
+    stand_in(monkeypatch, FakePool)
 
     def draw(first: int) -> None:
         for number, target in enumerate(("codegen.mixed", "inductor.bucketize", "helpers.frexp")):

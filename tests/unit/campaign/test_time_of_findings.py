@@ -9,7 +9,7 @@ from msgspec.structs import replace
 
 from tests.support.campaigns import campaign_options, drivers_here, shard_spec
 from tests.support.cases import addition
-from tests.support.fake_pool import FakePool
+from tests.support.fake_pool import FakePool, stand_in
 from tests.support.outcomes import outcome_of, wrong_in
 from tridiff.fuzz.campaign import budget, clock, run, shard
 from tridiff.fuzz.campaign.clock import Clock
@@ -59,8 +59,7 @@ def hanging(monkeypatch: pytest.MonkeyPatch, now: list[float]) -> type[HangingPo
         pass
 
     Pool.now, Pool.limits = now, []
-    monkeypatch.setattr(shard, "Pool", Pool)
-    monkeypatch.setattr(shard, "_pools", {})
+    stand_in(monkeypatch, Pool)
     return Pool
 
 
@@ -127,8 +126,7 @@ def here(monkeypatch: pytest.MonkeyPatch) -> type[FakePool]:
         failing = staticmethod(lambda case: "value" if case.sizes["rows"] >= 5 else "")
 
     monkeypatch.setattr(run, "drivers", drivers_here)
-    monkeypatch.setattr(shard, "Pool", Pool)
-    monkeypatch.setattr(shard, "_pools", {})
+    stand_in(monkeypatch, Pool)
     monkeypatch.setattr(budget, "SHRINK_SHARE", 0.0)
     monkeypatch.setattr(budget, "SHORTEST_SHRINK", 0.0)
     monkeypatch.setattr(budget, "LEFT_SHARE", 0.0)
