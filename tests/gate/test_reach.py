@@ -22,7 +22,7 @@ from tridiff.fuzz.campaign import shard
 from tridiff.fuzz.campaign.deal import OF_REACH, Deal
 from tridiff.fuzz.campaign.drivers import preload
 from tridiff.fuzz.campaign.homes import Homes
-from tridiff.fuzz.campaign.record import Counts, Plan, ShardResult, ShardSpec
+from tridiff.fuzz.campaign.record import CampaignOptions, Counts, Plan, ShardResult, ShardSpec
 from tridiff.fuzz.campaign.yields import combination
 from tridiff.fuzz.gate.judge import NEVER_RUN
 from tridiff.fuzz.gate.markdown import markdown
@@ -40,6 +40,12 @@ from tridiff.fuzz.workers.pool import Pool, PoolOptions
 RARE = Change(file="language/standard.py", name="swizzle2d", users={"language/standard.py": ("swizzle2d",)})
 OTHER = Change(file="runtime/jit.py", name="never", users={"runtime/jit.py": ("never",)})
 FEW = Alike(behind_source=True, changed=1, functions=(RARE,), python=True)
+
+
+def dealt(asked: CampaignOptions, change: Change, **changes: object) -> tuple[ShardSpec, ...]:
+    """The shards of a gate between builds that differ in one function."""
+    alike = msgspec.structs.replace(FEW, functions=(change,), **changes)
+    return gate_shards(msgspec.structs.replace(asked, alike=alike), ())
 
 
 def sides(*, reached: tuple[int, ...], watched: str = "") -> tuple[Side, Side, PairPool]:
@@ -110,8 +116,7 @@ def test_what_no_case_names_is_looked_for_by_what_calls_it() -> None:
     asked = options(targets=("launch.front_end",), backends=("compile",), seconds=3000.0)
 
     def first(change: Change) -> ShardSpec:
-        alike = msgspec.structs.replace(FEW, functions=(change,))
-        return gate_shards(msgspec.structs.replace(asked, alike=alike), ())[0]
+        return dealt(asked, change)[0]
 
     cases = first(helper).first
     assert cases and all("swizzle2d" in f"{case.params} {text(case)}" for case in cases)
@@ -140,7 +145,7 @@ def test_cases_that_share_rare_words_with_what_changed_come_before_the_looks() -
                      users={"compiler/code_generator.py": ("CodeGenerator.visit_JoinedStr",)},
                      words=("visit",), near=("joinedstr",))
     asked = options(targets=("launch.front_end", "triton.negate"), backends=("compile",), seconds=90.0)
-    shards = gate_shards(msgspec.structs.replace(asked, alike=msgspec.structs.replace(FEW, functions=(visitor,))), ())
+    shards = dealt(asked, visitor)
     early = [case for spec in itertools.takewhile(lambda one: one.first, shards) for case in spec.first]
     assert 0 < len(early) < 20 and all('f"' in text(case) for case in early)
     every = [case for spec in shards for case in spec.first]
@@ -152,7 +157,7 @@ def test_what_consists_of_the_syntax_that_a_changed_visitor_is_for_comes_before_
     change = Change(file="compiler/code_generator.py", name="CodeGenerator.visit_For",
                     words=("for", "integer_promote_impl", "step", "visit"))
     asked = options(targets=("launch.front_end", "language.refusals"), backends=("compile",), seconds=90.0)
-    shards = gate_shards(msgspec.structs.replace(asked, alike=msgspec.structs.replace(FEW, functions=(change,))), ())
+    shards = dealt(asked, change)
     assert {"plain: bounds 1", "plain: bounds 2"} <= {
         case.params.get("part") for spec in shards[:16] for case in spec.first}
 
@@ -165,9 +170,7 @@ def test_what_consists_of_the_syntax_that_a_changed_visitor_is_for_comes_before_
 def test_what_scenes_do_stands_in_their_own_text(name: str, words: str, scene: str) -> None:
     asked = options(targets=("launch.*",), backends=("compile",), seconds=90.0)
     change = Change(file="one.py", name=name, words=tuple(words.split()))
-    alike = msgspec.structs.replace(FEW, functions=(change,), behind_source=False)
-    played = [case.params["scene"] for spec in gate_shards(msgspec.structs.replace(asked, alike=alike), ())[:16:2]
-              for case in spec.first]
+    played = [case.params["scene"] for spec in dealt(asked, change, behind_source=False)[:16:2] for case in spec.first]
     assert scene in played and len(played) < 20
 
 
@@ -175,8 +178,7 @@ def test_a_function_of_another_file_is_not_taken_for_one_of_the_language() -> No
     asked = options(targets=("launch.*", "language.pointwise"), backends=("compile",), seconds=90.0)
     changes = [Change(file=file, name="HookChain.add", words=("add", "chain", "hook", "hookchain"))
                for file in ("knobs.py", "language/core.py")]
-    shards, spoken = (gate_shards(msgspec.structs.replace(asked, alike=msgspec.structs.replace(
-        FEW, functions=(change,), behind_source=False)), ()) for change in changes)
+    shards, spoken = (dealt(asked, change, behind_source=False) for change in changes)
     assert not any(spec.only for spec in shards) and any(spec.only for spec in spoken)
     hints = [case.params["scene"] for spec in shards[:10:2] for case in spec.first]
     assert {"hooks", "beside"} <= set(hints) and len(set(hints)) == len(hints), "one of each scene before the second"
@@ -185,17 +187,15 @@ def test_a_function_of_another_file_is_not_taken_for_one_of_the_language() -> No
 def test_listed_cases_of_a_target_by_the_name_of_a_changed_file_come_at_once() -> None:
     for file, target in (("tools/triton_to_gluon_translator/common_helpers.py", "launch.translator"),
                          ("runtime/cache.py", "launch.caches")):
-        alike = msgspec.structs.replace(FEW, functions=(Change(file=file, name="nothing"),), behind_source=False)
         asked = options(targets=("launch.*",), backends=("compile",), seconds=90.0)
-        first = gate_shards(msgspec.structs.replace(asked, alike=alike), ())[:8]
+        first = dealt(asked, Change(file=file, name="nothing"), behind_source=False)[:8]
         assert sum(len(spec.first) for spec in first if spec.target == target) >= 8
 
 
 def test_a_folder_far_from_a_changed_file_says_nothing_of_a_target() -> None:
     for file, near in (("runtime/caches/one.py", True), ("caches/runtime/one.py", False)):
-        alike = msgspec.structs.replace(FEW, functions=(Change(file=file, name="nothing"),))
         asked = options(targets=("launch.*",), backends=("compile",), seconds=90.0)
-        shards = gate_shards(msgspec.structs.replace(asked, alike=alike), ())
+        shards = dealt(asked, Change(file=file, name="nothing"))
         assert bool(shards[0].first and shards[0].target == "launch.caches") is near
 
 
@@ -206,7 +206,7 @@ def test_what_says_the_name_most_often_comes_first_compiled_and_interpreted(name
                                                                             parts: set[str]) -> None:
     change = Change(file="language/semantic.py", name=f"TritonSemantic.{name}")
     asked = options(targets=("launch.front_end", "launch.interpreted"), backends=("compile", "interpreter"))
-    shards = gate_shards(msgspec.structs.replace(asked, alike=msgspec.structs.replace(FEW, functions=(change,))), ())
+    shards = dealt(asked, change)
     first = [(spec.target, case.params.get("part")) for spec in shards[:number] for case in spec.first]
     assert {(target, part) for target in asked.targets for part in parts} <= set(first)
 
@@ -214,7 +214,7 @@ def test_what_says_the_name_most_often_comes_first_compiled_and_interpreted(name
 def test_operators_that_call_a_changed_helper_are_words_about_it_and_their_class_is_none() -> None:
     change = Change(file="language/core.py", name="check_bit_width", near=("__lshift__", "__rrshift__", "tensor"))
     asked = options(targets=("launch.front_end", "language.*"), backends=("compile",), seconds=90.0)
-    shards = gate_shards(msgspec.structs.replace(asked, alike=msgspec.structs.replace(FEW, functions=(change,))), ())
+    shards = dealt(asked, change)
     assert {one for spec in shards for one in spec.only} == {"operator.lshift", "operator.rshift"}
     first = [case.params for spec in shards[:20] for case in spec.first]
     assert {"plain: shifts", "plain: logic 1"} <= {one.get("piece", one.get("part")) for one in first}
@@ -224,7 +224,7 @@ def test_what_an_expression_names_otherwise_is_found_by_its_name() -> None:
     change = Change(file="experimental/gluon/nvidia/hopper.py", name="TensorDescriptorIm2Col.__post_init__",
                     words=("element_strides",))
     asked = options(targets=("launch.front_end",), backends=("compile",), seconds=90.0)
-    shards = gate_shards(msgspec.structs.replace(asked, alike=msgspec.structs.replace(FEW, functions=(change,))), ())
+    shards = dealt(asked, change)
     named = [case.params["expression"] for spec in itertools.takewhile(lambda one: one.first, shards)
              for case in spec.first if "Im2Col" in text(case)]
     assert {"columns", "bounds of descriptors"} <= set(named)
@@ -233,14 +233,13 @@ def test_what_an_expression_names_otherwise_is_found_by_its_name() -> None:
 def test_what_is_played_of_launches_comes_before_the_looks_where_more_than_the_front_end_differs() -> None:
     asked = options(targets=("launch.*", "language.creation"), backends=("interpreter", "compile"), seconds=90.0)
 
-    def early(alike: Alike) -> set[str]:
-        shards = gate_shards(msgspec.structs.replace(asked, alike=alike), ())
-        return {str(case.params["scene"]) for spec in itertools.takewhile(lambda one: one.first, shards)
-                for case in spec.first}
+    def early(**changes: object) -> set[str]:
+        first = itertools.takewhile(lambda one: one.first, dealt(asked, OTHER, **changes))
+        return {str(case.params["scene"]) for spec in first for case in spec.first}
 
     wanted = {"unusual 1", "tuned", "captured", "options", "beside", "refusals 2", "annotated", "layouts"}
-    assert wanted <= early(msgspec.structs.replace(FEW, functions=(OTHER,), behind_source=False))
-    assert not wanted & early(msgspec.structs.replace(FEW, functions=(OTHER,)))
+    assert wanted <= early(behind_source=False)
+    assert not wanted & early()
     found = find("launch.options").draw.once(1)
     assert {"dot", "pointwise"} & {case.params.get("kernel") for case in found} and not any(map(text, found)), (
         "a kernel of a scene has a name that pieces of kernels have as well")
