@@ -122,6 +122,15 @@ LOADED = KnownIssue(
     name="trial", title="wrong unless loaded", stage="ttgir", truth="defect", where=(("triton.floordiv", "own"),),
     entries=(), match=lambda case: case.params["divisor_kind"] == "constexpr",
     relative=lambda case: replace(case, params={**case.params, "divisor_kind": "loaded"}))
+BESIDE = changed(LOADED, name="beside", match=lambda case: case.params["form"] == "ramp",
+                 relative=lambda case: replace(case, params={**case.params, "form": "gather"}))
+
+
+def trials_of(*params: str) -> list[KnownIssue]:
+    """For each parameter an issue of the cases in which it is 1, whose relative has 0 there."""
+    return [changed(LOADED, name=name, match=lambda case, name=name: case.params.get(name) == 1,
+                    relative=lambda case, name=name: replace(case, params={**case.params, name: 0}))
+            for name in params]
 
 
 @pytest.fixture
@@ -158,14 +167,12 @@ def test_what_another_issue_explains_in_the_relative_is_no_failure_of_it(one_iss
 def test_a_relative_that_fails_in_another_way_must_belong_to_another_issue(
         monkeypatch: pytest.MonkeyPatch, last_agrees: bool, names: tuple[str, ...]) -> None:
     refused = changed(LOADED, errors=("Cannot bitcast*",), kinds=())
-    beside = changed(LOADED, name="beside", match=lambda case: case.params["form"] == "ramp",
-                     relative=lambda case: replace(case, params={**case.params, "form": "gather"}))
     monkeypatch.setattr(attribute, "issues_of", lambda case, subject: tuple(
-        one for one in (refused, beside) if one.match(case)))
+        one for one in (refused, BESIDE) if one.match(case)))
 
     def execute(case: Case) -> Outcome:
         assert not refused.match(case)
-        return outcome(case, failed=beside.match(case) or not last_agrees)
+        return outcome(case, failed=BESIDE.match(case) or not last_agrees)
 
     attribution = Attribution(execute)
     assert attribution.issues(ramp(), outcome(ramp(), kind="Cannot bitcast data-type of size N")) == names
@@ -192,13 +199,11 @@ def test_a_relative_of_which_no_value_is_asked_controls_only_failures_of_no_valu
     (("trial", "beside"), "trial"), (("beside",), "beside"), ((), "trial")])
 def test_of_issues_each_of_which_would_do_alone_it_is_one_that_fails_on_this_build(
         monkeypatch: pytest.MonkeyPatch, failing: tuple[str, ...], name: str) -> None:
-    beside = changed(LOADED, name="beside", match=lambda case: case.params["form"] == "ramp",
-                     relative=lambda case: replace(case, params={**case.params, "form": "gather"}))
     monkeypatch.setattr(attribute, "issues_of", lambda case, subject: tuple(
-        one for one in (LOADED, beside) if one.match(case)))
+        one for one in (LOADED, BESIDE) if one.match(case)))
 
     def execute(case: Case) -> Outcome:
-        return outcome(case, failed=LOADED.match(case) and beside.match(case))
+        return outcome(case, failed=LOADED.match(case) and BESIDE.match(case))
 
     assert Attribution(execute, shows=failing.__contains__).issues(ramp(), outcome(ramp())) == (name,)
     assert Attribution(execute).issues(ramp(), outcome(ramp())) == ("trial",)
@@ -242,9 +247,7 @@ def test_an_error_that_one_issue_is_told_by_alone_is_that_one_unless_another_one
 
 def test_of_issues_of_which_two_are_needed_the_third_is_not_told(monkeypatch: pytest.MonkeyPatch) -> None:
     params = ("one", "two", "three")
-    trials = tuple(changed(LOADED, name=name, match=lambda case, name=name: case.params.get(name) == 1,
-                           relative=lambda case, name=name: replace(case, params={**case.params, name: 0}))
-                   for name in params)
+    trials = trials_of(*params)
     monkeypatch.setattr(attribute, "issues_of", lambda case, subject: tuple(one for one in trials if one.match(case)))
     case = replace(ramp(), params={**ramp().params, **dict.fromkeys(params, 1)})
 
@@ -258,9 +261,7 @@ def test_of_issues_of_which_two_are_needed_the_third_is_not_told(monkeypatch: py
 def test_an_issue_that_does_alone_is_told_though_the_relative_without_all_patterns_breaks(
         monkeypatch: pytest.MonkeyPatch) -> None:
     params = ("one", "two")
-    trials = tuple(changed(LOADED, name=name, match=lambda case, name=name: case.params.get(name) == 1,
-                           relative=lambda case, name=name: replace(case, params={**case.params, name: 0}))
-                   for name in params)
+    trials = trials_of(*params)
     monkeypatch.setattr(attribute, "issues_of", lambda case, subject: tuple(one for one in trials if one.match(case)))
     case = replace(ramp(), params={**ramp().params, **dict.fromkeys(params, 1)})
     breaks = Attribution(lambda case: outcome(case, failed=case.params["one"] == 1 or case.params["two"] == 0))
@@ -271,9 +272,7 @@ def test_an_issue_that_does_alone_is_told_though_the_relative_without_all_patter
 def test_what_belongs_to_others_in_every_relative_makes_no_issue_needed_that_does_not_fail_here(
         monkeypatch: pytest.MonkeyPatch) -> None:
     params = ("fails", "does-not")
-    trials = [changed(LOADED, name=name, match=lambda case, name=name: case.params.get(name) == 1,
-                      relative=lambda case, name=name: replace(case, params={**case.params, name: 0}))
-              for name in params]
+    trials = trials_of(*params)
     crash = changed(LOADED, name="crash", match=lambda case: case.params.get("fails") == 0, relative=None,
                     errors=("Scalar * is out of range",), kinds=())
     monkeypatch.setattr(attribute, "issues_of", lambda case, subject: tuple(
