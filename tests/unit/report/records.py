@@ -23,8 +23,8 @@ from tridiff.fuzz.gate.record import (
 )
 from tridiff.fuzz.records import CorpusEntry, Environment, pretty_json, pretty_json_without_defaults
 from tridiff.fuzz.records.pair import Numeric, Relation
-from tridiff.fuzz.report.model import Script
-from tridiff.fuzz.report.record import keep_entries, keep_scripts
+from tridiff.fuzz.report.model import Report, Script
+from tridiff.fuzz.report.record import find_record, keep_entries, keep_scripts, report_of
 
 ROOT = Path(__file__).resolve().parents[3]
 CORPUS = Corpus(ROOT / "corpus")
@@ -44,6 +44,11 @@ BEGAN = 20_000 * DAY
 def entry(name: str, **changes: object) -> CorpusEntry:
     """An entry of the corpus, changed."""
     return replace(CORPUS.find(name), **changes)
+
+
+def of(folder: Path) -> Report:
+    """The report of a record."""
+    return report_of(find_record(str(folder), folder.parent), corpus=CORPUS)
 
 
 def target(name: str, *, backend: str = "cuda", subject: str = "own", **counts: int | float) -> TargetCounts:

@@ -9,22 +9,17 @@ from typing import Any
 import msgspec
 import pytest
 
-from tests.unit.report.records import CORPUS, HOSTILE, SCRIPT, entry, gate, hostile_entry, night
+from tests.unit.report.records import HOSTILE, SCRIPT, entry, gate, hostile_entry, night, of
 from tridiff.fuzz.campaign.record import Counts
 from tridiff.fuzz.records import Blame
 from tridiff.fuzz.report.issue import issue
 from tridiff.fuzz.report.junit import junit
 from tridiff.fuzz.report.markdown import cell, fenced, markdown
-from tridiff.fuzz.report.model import Report, Script
-from tridiff.fuzz.report.record import find_record, report_of
+from tridiff.fuzz.report.model import Script
 from tridiff.fuzz.report.sarif import sarif
 from tridiff.fuzz.report.text import visible
 
 NEW = "illegal-address-7f92aee734"
-
-
-def of(folder: Path) -> Report:
-    return report_of(find_record(str(folder), folder.parent), corpus=CORPUS)
 
 
 def suites(text: str) -> dict[str, ElementTree.Element]:

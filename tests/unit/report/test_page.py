@@ -10,19 +10,14 @@ from pathlib import Path
 import pytest
 
 from tests.support.browser import MISSING, Browser, browser
-from tests.unit.report.records import CORPUS, HOSTILE, SCRIPT, entry, gate, hostile_entry, night, past
+from tests.unit.report.records import HOSTILE, SCRIPT, entry, gate, hostile_entry, night, of, past
 from tridiff.fuzz.campaign.record import IssueCounts
 from tridiff.fuzz.report.html import html, trimmed
 from tridiff.fuzz.report.junit import junit
-from tridiff.fuzz.report.model import Finding, Report, Script
-from tridiff.fuzz.report.record import find_record, report_of
+from tridiff.fuzz.report.model import Finding, Script
 
 NEW = "illegal-address-7f92aee734"
 MEGABYTE = 1_000_000
-
-
-def of(folder: Path) -> Report:
-    return report_of(find_record(str(folder), folder.parent), corpus=CORPUS)
 
 
 class Parsed(HTMLParser):

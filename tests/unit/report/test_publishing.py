@@ -117,10 +117,16 @@ def test_planted_faults_are_reported_to_nobody(
     assert NEW in (folder / "report.html").read_text()
 
 
+def without_scripts(folder: Path) -> Path:
+    """The record of a gate whose regression has no script yet."""
+    made = gate(folder)
+    (made / "findings" / f"{REGRESSION}.py").unlink()
+    (made / "findings" / "notes.json").unlink()
+    return made
+
+
 def test_a_gate_runs_each_script_on_both_builds(tmp_path: Path, told: list[tuple[str, str]]) -> None:
-    folder = gate(tmp_path)
-    (folder / "findings" / f"{REGRESSION}.py").unlink()
-    (folder / "findings" / "notes.json").unlink()
+    folder = without_scripts(tmp_path)
     assert publish_gate(folder, read_gate(folder), seconds=20.0, builds=("/old", "/new")) == ""
     assert sorted(told) == [(REGRESSION, "/new"), (FIXED, "/old")], "first where it fails"
     found = read_scripts(folder)
@@ -140,9 +146,7 @@ def test_a_gate_runs_each_script_on_both_builds(tmp_path: Path, told: list[tuple
 def test_scripts_that_are_written_later_run_on_both_builds_if_these_are_still_the_same(
         tmp_path: Path, told: list[tuple[str, str]], monkeypatch: pytest.MonkeyPatch, release: str,
         paths: tuple[str, str]) -> None:
-    folder = gate(tmp_path)
-    (folder / "findings" / f"{REGRESSION}.py").unlink()
-    (folder / "findings" / "notes.json").unlink()
+    folder = without_scripts(tmp_path)
     there = {"3.6.0": Build(name="3.6.0", folders=("/old",)), "3.9.0": Build(name="3.9.0", folders=("/new",))}
     names = {one.name: there[one.triton] for one in (read_gate(folder).baseline, read_gate(folder).candidate)}
     monkeypatch.setattr(publish, "resolve", names.__getitem__)
@@ -164,9 +168,7 @@ def test_scripts_that_are_written_later_run_on_both_builds_if_these_are_still_th
 def test_what_the_other_build_cannot_compile_is_written_as_that_build_writes_it(
         tmp_path: Path, told: list[tuple[str, str]], monkeypatch: pytest.MonkeyPatch) -> None:
     """Gluon has other words in each release."""
-    folder = gate(tmp_path)
-    (folder / "findings" / f"{REGRESSION}.py").unlink()
-    (folder / "findings" / "notes.json").unlink()
+    folder = without_scripts(tmp_path)
     monkeypatch.setattr(scripts, "run", lambda text, **_: Run(answer="SKIP", reason="CompilationError('x')"))
     first = scripts.script
     monkeypatch.setattr(scripts, "script", lambda one, *, path="", **more: first(one, path=path, **more) if (
@@ -179,9 +181,7 @@ def test_what_the_other_build_cannot_compile_is_written_as_that_build_writes_it(
 
 def test_a_script_that_gave_no_answer_in_its_time_is_run_again_and_not_lost_for_want_of_it(
         tmp_path: Path, told: list[tuple[str, str]], monkeypatch: pytest.MonkeyPatch) -> None:
-    folder = gate(tmp_path)
-    (folder / "findings" / f"{REGRESSION}.py").unlink()
-    (folder / "findings" / "notes.json").unlink()
+    folder = without_scripts(tmp_path)
     first, builds = scripts.script, ("/old", "/new")
     with monkeypatch.context() as patch:
         patch.setattr(scripts, "script", lambda one, **more: replace(first(one, **more), ran=Run(

@@ -5,7 +5,7 @@ from pathlib import Path
 import pytest
 from msgspec.structs import replace
 
-from tests.unit.report.records import CORPUS, HERE, ROOT, entry, gate, night, past
+from tests.unit.report.records import HERE, ROOT, entry, gate, night, of, past
 from tridiff.fuzz.campaign.record import Counts
 from tridiff.fuzz.coverage.show import ledgers
 from tridiff.fuzz.errors import TridiffError
@@ -13,14 +13,9 @@ from tridiff.fuzz.report import heat
 from tridiff.fuzz.report.campaigns import FIXED, NEW, STILL
 from tridiff.fuzz.report.heat import sort
 from tridiff.fuzz.report.html import html
-from tridiff.fuzz.report.model import Report
 from tridiff.fuzz.report.record import find_record, report_of
 
 NEWCOMER = "illegal-address-7f92aee734"
-
-
-def of(folder: Path) -> Report:
-    return report_of(find_record(str(folder), folder.parent), corpus=CORPUS)
 
 
 def test_a_night_says_what_is_new_what_still_fails_and_what_no_longer_does(tmp_path: Path) -> None:
