@@ -73,6 +73,12 @@ def test_what_statements_give(body: str, result: str, x: list[int], of: str, exp
     assert computed(body, result=result, x=x, of=of) == expected
 
 
+def has_no_meaning(source: str) -> bool:
+    """Whether a kernel of one number and one result is refused."""
+    memories = {name: Memory(np.ones(1, bool), "i32", written=name == "out_ptr") for name in ("x_ptr", "out_ptr")}
+    return bool(refusal(source, memories, {}))
+
+
 @pytest.mark.parametrize("body", [
     "r = x & 1.5", "r = x // 2.0", "r = not x", "r = x\nif x > 0:\n    r = 1.5",
     "if x > 0:\n    r = x", "for i in range(0, 4):\n    r = i", "r = x if x > 0 else 1.5",
@@ -102,8 +108,7 @@ def test_what_statements_give(body: str, result: str, x: list[int], of: str, exp
 def test_what_the_language_refuses(body: str, recwarn: pytest.WarningsRecorder) -> None:
     lines = "\n".join("    " + line for line in body.splitlines())
     source = f"def kernel(x_ptr, out_ptr):\n    x = tl.load(x_ptr)\n{lines}\n    tl.store(out_ptr, r)\n"
-    memories = {name: Memory(np.ones(1, bool), "i32", written=name == "out_ptr") for name in ("x_ptr", "out_ptr")}
-    assert refusal(source, memories, {}) and not recwarn.list
+    assert has_no_meaning(source) and not recwarn.list
 
 
 @pytest.mark.parametrize(("body", "call", "refused"), [
@@ -120,8 +125,7 @@ def test_what_the_language_refuses(body: str, recwarn: pytest.WarningsRecorder) 
 def test_variables_of_a_function_keep_their_types_in_loops_and_branches(body: str, call: str, refused: bool) -> None:
     source = f"@triton.jit\ndef f(a):\n    {body}\n\n\ndef kernel(x_ptr, out_ptr):\n    x = tl.load(x_ptr)\n" \
              f"    r = {call}\n    tl.store(out_ptr, r)\n"
-    memories = {name: Memory(np.ones(1, bool), "i32", written=name == "out_ptr") for name in ("x_ptr", "out_ptr")}
-    assert bool(refusal(source, memories, {})) is refused
+    assert has_no_meaning(source) is refused
 
 
 _PAIR = """@tl.core._aggregate
@@ -151,16 +155,14 @@ def test_what_variables_hold_keeps_its_types_in_loops_and_branches(
     body = f"v = {made.format('x', other)}\n    {where}\n        v = {made.format('v' + second, 'v' + first)}\n"
     source = _PAIR.replace("n: tl.constexpr", "n: tl.tensor") + (
         f"def kernel(x_ptr, out_ptr):\n    x = tl.load(x_ptr)\n    {body}    tl.store(out_ptr, x)\n")
-    memories = {name: Memory(np.ones(1, bool), "i32", written=name == "out_ptr") for name in ("x_ptr", "out_ptr")}
-    assert bool(refusal(source, memories, {})) is refused
+    assert has_no_meaning(source) is refused
 
 
 @pytest.mark.parametrize("made, refused", [
     ("Pair(x, 3).a", False), ("Heir(x, 3).a", False), ("Pair(2 + 1, 3).a + x", True), ("Heir(True, 3).a | x", True)])
 def test_fields_that_are_tensors_take_no_numbers(made: str, refused: bool) -> None:
     source = _PAIR + f"def kernel(x_ptr, out_ptr):\n    x = tl.load(x_ptr)\n    tl.store(out_ptr, {made})\n"
-    memories = {name: Memory(np.ones(1, bool), "i32", written=name == "out_ptr") for name in ("x_ptr", "out_ptr")}
-    assert bool(refusal(source, memories, {})) is refused
+    assert has_no_meaning(source) is refused
 
 
 def test_undefined_results_are_open_and_endless_loops_end() -> None:
