@@ -135,8 +135,7 @@ def test_what_no_case_names_is_looked_for_by_what_calls_it() -> None:
 def test_what_calls_objects_is_found_by_what_makes_them_and_in_decorators_and_classes_around_statements(
         change: Change, found: str) -> None:
     asked = options(targets=("launch.front_end", "launch.host"), backends=("compile",), seconds=90.0)
-    shards = gate_shards(msgspec.structs.replace(asked, alike=msgspec.structs.replace(
-        FEW, functions=(change,), reached=() if "/" not in change.file else FEW.reached)), ())
+    shards = dealt(asked, change, reached=() if "/" not in change.file else FEW.reached)
     assert found in {case.params.get("part") for spec in shards[:8] if spec.scout for case in spec.first}
 
 
