@@ -143,12 +143,17 @@ def told(module: str, arguments: dict[str, Any], *, chip: str = "sm_90", options
         warn_again()
         found = _told(module, arguments, chip, options)
     # Those of knobs are about the environment, and the same for every kernel.
-    shown = dict.fromkeys(str(one.message).partition("\n")[0][:_WARNED] for one in warned
+    shown = dict.fromkeys(f"{str(one.message).partition(chr(10))[0][:_WARNED]}{_line_of(one)}" for one in warned
                           if not one.filename.endswith("knobs.py"))
     text = _ADDRESS.sub("", normalised(printed.getvalue(), "ttir"))
     if len(text) > _PRINTED:
         text = hashlib.blake2b(text.encode(), digest_size=6).hexdigest()
     return "; warned: ".join((f"{found}; printed: {text}" if text else found, *shown))
+
+
+def _line_of(warning: warnings.WarningMessage) -> str:
+    """The line of a kernel at which a warning points. What Triton's own lines say moves with every comment there."""
+    return f" in line {warning.lineno}" if warning.filename.startswith("<generated") else ""
 
 
 def _told(module: str, arguments: dict[str, Any], chip: str, options: dict[str, Any]) -> str:
