@@ -5,7 +5,7 @@ import contextlib
 import functools
 import math
 import time
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Collection, Iterator, Mapping
 from dataclasses import replace
 from pathlib import Path
 
@@ -33,6 +33,10 @@ REACHED = "@"
 
 FUNCTION = "f"
 """... this in front of it, where only the function ran, not the statements that differ."""
+
+CODE_AGAIN = 2
+"""Further runs of each side whose code or answers are another one's: what undefined memory holds may be the same twice.
+"""
 
 _LAST: dict[Stop, str] = {"source": "source", "code": "ptx"}
 """The stage that decides."""
@@ -237,13 +241,21 @@ class PairPool:
         key = f"{pair.case.target} | {pair.candidate.backend} | code | {' '.join(pair.code_changed)}"
         if key in self._seen or pair.observed is None or kind(pair.candidate.backend) == "cuda":
             return pair
+        unsteady: dict[str, str] = {}
         for side, pool, seen in zip(("baseline", "candidate"), (self.baseline, self.candidate), pair.observed,
                                     strict=True):
-            again = one(pool)[1]
-            if again is not None and changed_code(seen, again):
-                return _flaky(pair, side, "compile to the same code twice")
+            for again in (one(pool)[1] for _ in range(CODE_AGAIN)):
+                if again is not None:
+                    unsteady |= {name: side for name in seen.answers.keys() | again.answers.keys()
+                                 if seen.answers.get(name) != again.answers.get(name)}
+                    if changed_code(_without(seen, unsteady), _without(again, unsteady)):
+                        return _flaky(pair, side, "compile to the same code twice")
+        # An answer that is another one each time (undefined memory was read) says nothing of the others.
+        left = changed_code(*(_without(seen, unsteady) for seen in pair.observed)) if unsteady else pair.code_changed
+        if not left:
+            return _flaky(pair, next(iter(unsteady.values())), "compile to the same code twice")
         self._seen[key] = 1
-        return pair
+        return msgspec.structs.replace(pair, code_changed=left)
 
     def _at_import(self) -> bool:
         """Whether all that differs ran when the baseline's worker imported Triton, so that no case runs it: what it did
@@ -323,6 +335,12 @@ def _flaky(pair: PairOutcome, side: str, lacks: str) -> PairOutcome:
     either."""
     return msgspec.structs.replace(pair, relation=Relation.FLAKY, flaky=side, code_changed=(),
                                    reason=f"the {side} does not {lacks}"[:2000])
+
+
+def _without(seen: Observed, names: Collection[str]) -> Observed:
+    """What was observed, less these answers."""
+    return msgspec.structs.replace(seen, answers={
+        name: answer for name, answer in seen.answers.items() if name not in names})
 
 
 def _same(one: tuple[Outcome, Observed | None], other: tuple[Outcome, Observed | None]) -> bool:

@@ -164,6 +164,19 @@ def test_other_code_of_one_version_counts_if_it_comes_again() -> None:
         assert (pool.last.flaky == "candidate") is (relation is Relation.FLAKY)
 
 
+@pytest.mark.parametrize(("changed", "left"), [(True, ("steady: no longer 1, now 2",)), (False, ())])
+def test_an_answer_that_is_another_one_each_time_hides_no_other(changed: bool, left: tuple[str, ...]) -> None:
+    def side(name: str, steady: str) -> Side:
+        # Undefined memory may hold the same twice.
+        return Side(lambda run: (outcome(AGREE), observed(answers={
+            "steady": steady, "garbage": f"{name} {run // 2}"})))
+
+    pool = PairPool(side("old", "1"), side("new", "2" if changed else "1"))  # type: ignore[arg-type]
+    pool.execute(CASE, "own")
+    assert pool.last is not None and pool.last.code_changed == left
+    assert pool.last.relation is (Relation.SAME if changed else Relation.FLAKY)
+
+
 class Compiler:
     """Stands in for a `Pool`: notes how long it may compile, and hangs where it has to."""
 
