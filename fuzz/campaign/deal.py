@@ -21,11 +21,11 @@ from msgspec.structs import replace
 from tridiff.fuzz.backends import ARCHITECTURES, FOR_CHIPS, kind
 from tridiff.fuzz.campaign.homes import Homes, at_home
 from tridiff.fuzz.campaign.lacking import Lacking
-from tridiff.fuzz.campaign.plan import FLOOR, LONGEST_SHARD, OF_ISSUES, backend_share, shard_of, weight
+from tridiff.fuzz.campaign.plan import FLOOR, LONGEST_SHARD, OF_ISSUES, backend_share, seed_of, shard_of, weight
 from tridiff.fuzz.campaign.record import CampaignOptions, Plan, ShardResult, ShardSpec
 from tridiff.fuzz.campaign.yields import Combination, combination, of_results
 from tridiff.fuzz.content.counter import finalise
-from tridiff.fuzz.errors import TridiffError
+from tridiff.fuzz.errors import writing
 from tridiff.fuzz.registry import find
 
 FILE = "dealt.jsonl"
@@ -191,9 +191,8 @@ class Deal:
         if result.failed:
             self._failing.add(result.spec.issue)
         elif self._plan.options.by_yield and result.counts.executed and not result.stopped:
-            like = shard_of(self._plan.options, find(result.spec.target), result.spec.subject, result.spec.backend,
-                            index=self._next, seconds=result.spec.seconds)
-            self._again.append(self._written(replace(result.spec, index=like.index, seed=like.seed)))
+            again = replace(result.spec, index=self._next, seed=seed_of(self._plan.options, self._next))
+            self._again.append(self._written(again))
 
     def _for_issues(self) -> ShardSpec | None:
         """A shard for a known issue, if it is their turn."""
@@ -202,10 +201,10 @@ class Deal:
         planned = next((spec for spec in self._waiting if spec.issue), None)
         if planned is not None:
             return self._taken_out(planned)
-        again = next((spec for spec in self._again if spec.issue not in self._failing), None)
-        if again is not None:
-            self._again.remove(again)
-        return again
+        while self._again:
+            if (again := self._again.popleft()).issue not in self._failing:
+                return again
+        return None
 
     def _took(self, result: ShardResult) -> None:
         self._taken[self._for_reach(result.spec)] += result.seconds
@@ -360,13 +359,11 @@ class Deal:
 
     def _written(self, spec: ShardSpec) -> ShardSpec:
         self._next += 1
-        try:
-            with open(self._state / FILE, "ab") as file:
-                # The end of a line that was cut off is no beginning of this one.
-                file.write(b"\n" + msgspec.json.encode(spec) + b"\n")
-        except OSError as error:
-            raise TridiffError(f"{self._state / FILE} cannot be written ({error.strerror})", fix=(
-                f"free disk space, then run `tridiff fuzz --resume --id {self._plan.id}`")) from None
+        path = self._state / FILE
+        with writing(path, fix=f"free disk space, then run `tridiff fuzz --resume --id {self._plan.id}`"), open(
+                path, "ab") as file:
+            # The end of a line that was cut off is no beginning of this one.
+            file.write(b"\n" + msgspec.json.encode(spec) + b"\n")
         return spec
 
 

@@ -32,6 +32,11 @@ _ELEMENTS = {"cuda": 1 << 22, "interpreter": 1 << 12, "compile": 1 << 14, "evalu
 _ROWS = {"cuda": 1 << 20, "interpreter": 1 << 8, "compile": 1 << 10, "evaluated": 1 << 8}
 
 
+def seed_of(options: CampaignOptions, index: int) -> int:
+    """The seed of shard number `index`."""
+    return finalise(options.seed * 1_000_003 + index) >> 1
+
+
 def shard_of(options: CampaignOptions, target: Target, subject: str, backend: str, *, index: int, seconds: float,
              max_cases: int | None = None, known: tuple[str, ...] = (), most_findings: int | None = None) -> ShardSpec:
     """Shard number `index`: its device, its seed and the sizes that suit the backend follow from the number."""
@@ -42,7 +47,7 @@ def shard_of(options: CampaignOptions, target: Target, subject: str, backend: st
     return ShardSpec(
         index=index, target=target.name, subject=subject, backend=backend,
         device=options.devices[index % len(options.devices)] if sort == "cuda" else 0,
-        seed=finalise(options.seed * 1_000_003 + index) >> 1, seconds=seconds, max_cases=max_cases,
+        seed=seed_of(options, index), seconds=seconds, max_cases=max_cases,
         hang_limit=options.hang_limit, memory=options.memory, elements=elements, rows=_ROWS[sort],
         shrink=options.shrink, known=known, most_findings=most_findings, builds=options.builds,
         alike=replace(options.alike, functions=()))

@@ -26,7 +26,7 @@ from tridiff.fuzz.campaign.store import ShardStore, counts_of, shard_path
 from tridiff.fuzz.campaign.told import PARTS, Tellings
 from tridiff.fuzz.campaign.totals import Totals
 from tridiff.fuzz.coverage.record import Ledger
-from tridiff.fuzz.errors import TridiffError
+from tridiff.fuzz.errors import TridiffError, writing
 from tridiff.fuzz.records import CorpusEntry, decode, pretty_json
 from tridiff.fuzz.workers.preloaded import Preloaded
 
@@ -87,11 +87,8 @@ class Campaign:
         is full."""
         campaign = cls(*state.create(plan, root))
         if known is not None:
-            try:
+            with writing(campaign.state, fix="free disk space or choose another --state directory"):
                 provide(campaign.state, known)
-            except OSError as error:
-                raise TridiffError(f"{campaign.state} cannot be written ({error.strerror})",
-                                   fix="free disk space or choose another --state directory") from None
         return campaign
 
     @classmethod
@@ -109,11 +106,8 @@ class Campaign:
         done to a campaign: what is not finished can be resumed."""
         if summary.interrupted or summary.errors:
             return
-        try:
+        with writing(self.state, fix=f"free disk space, then run `tridiff fuzz --resume --id {self.plan.id}`"):
             (self.state / "finished").touch()
-        except OSError as error:
-            raise TridiffError(f"{self.state} cannot be written ({error.strerror})", fix=(
-                f"free disk space, then run `tridiff fuzz --resume --id {self.plan.id}`")) from None
 
     def admitted(self) -> frozenset[str]:
         """Ids of findings that the corpus gained from this campaign, also when it was interrupted and is resumed."""
