@@ -95,8 +95,9 @@ def explain_command(
     if html is not None:
         from tridiff.fuzz.report.explained import page
 
+        text = page(made)
         with writing(html, fix="choose another file"):
-            html.write_text(page(made))
+            html.write_text(text)
         print(f"wrote {html}")
     elif as_json:
         print(msgspec.json.encode(made).decode())
