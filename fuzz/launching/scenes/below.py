@@ -203,7 +203,12 @@ def maps() -> Iterator[object]:
                                   pixel_box_lower_corner=[-1], pixel_box_upper_corner=[2])
             with _devices(library):
                 given = one, None if more is None else {"elem_type": 7, **about, **more}, None
-                yield tried(ask, *given[:ask.__code__.co_argcount])
+                yield tried(_asked, ask, *given)
+
+
+def _asked(function: Any, *given: object) -> object:
+    """What a function says of as many of these as it takes."""
+    return function(*given[:function.__code__.co_argcount])
 
 
 @contextmanager

@@ -79,8 +79,7 @@ def disk(choices: Choices, backend: str) -> Answers:
     with bench() as there:
         with mock.patch.dict(os.environ, before):
             first = _compiled(kernel(form.format(**_PLAIN)), {})
-        files = sorted(path.suffix or path.name for path in _files(there))
-        longest = max((len(path.name) for path in _files(there)), default=0)
+        names = [path.name for path in _files(there)]
         text = form.format(**(_PLAIN | _OTHER.get(change, {})))
         text = {"line": "\n" + text, "comment below": text + "\n# the end\n",
                 "comment inside": text.replace("    at =", "    # lanes\n    at =")}.get(change, text)
@@ -94,7 +93,8 @@ def disk(choices: Choices, backend: str) -> Answers:
                                size="int 33" if change == "hint" else "int 16")
         hits = there.compiled
         folders = str(sum(path.is_dir() for path in there.folder.rglob("*")))
-    return {"hits": "; ".join(map(str, hits)), "files": "; ".join(files), "longest name": str(longest),
+    return {"hits": "; ".join(map(str, hits)), "files": "; ".join(sorted(Path(name).suffix or name for name in names)),
+            "longest name": str(max(map(len, names), default=0)),
             "folders": folders, "same hash": str(first.hash == second.hash),
             "same code": str(first.asm["ptx"] == second.asm["ptx"]),
             "same metadata": str(first.metadata == second.metadata)}

@@ -143,7 +143,7 @@ def told(module: str, arguments: dict[str, Any], *, chip: str = "sm_90", options
         warn_again()
         found = _told(module, arguments, chip, options)
     # Those of knobs are about the environment, and the same for every kernel.
-    shown = dict.fromkeys(f"{str(one.message).partition(chr(10))[0][:_WARNED]}{_line_of(one)}" for one in warned
+    shown = dict.fromkeys(str(one.message).partition("\n")[0][:_WARNED] + _line_of(one) for one in warned
                           if not one.filename.endswith("knobs.py"))
     text = _ADDRESS.sub("", normalised(printed.getvalue(), "ttir"))
     if len(text) > _PRINTED:
