@@ -55,8 +55,10 @@ def _series(draw: st.DrawFn, drawn: st.SearchStrategy[Case], again: Callable[[Ca
 def _clear(draw: st.DrawFn, target: Target, limits: Limits, subject: str, avoided: tuple[KnownIssue, ...]) -> Case:
     case = draw(target.draw.cases(limits))
     clear = clear_of(case, target, subject, avoided, choose=lambda count: draw(st.integers(0, count - 1)))
-    aims = {cell for cell, _ in limits.aims} if clear != case else None
-    alone = aims and aims.intersection(target.coverage.cells(case)).difference(target.coverage.cells(clear))
+    if clear == case or not limits.aims:
+        return clear
+    lost = {*target.coverage.cells(case)}.difference(target.coverage.cells(clear))
+    alone = any(cell in lost for cell, _ in limits.aims)
     return case if alone and draw(st.integers(0, _UNREACHED - 1)) else clear
 
 
