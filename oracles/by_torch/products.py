@@ -46,7 +46,7 @@ def candidates(a: Tensor, b: Tensor, acc: Tensor | None = None, *, narrowed: str
     total = sizes[0] @ sizes[1] + sizes[2]
     beyond = total >= 3e38
     stays = [x.isnan(), y.isnan()]
-    turned = meets = torch.zeros_like(beyond)
+    turned = meets = either = torch.zeros_like(beyond)
     if narrowed:
         words = [unsigned_bits(one) for one in (a, b)]
         cut = [nan & ((word >> 13) & 0x3FF == 0) for nan, word in zip(stays, words, strict=True)]
@@ -61,11 +61,11 @@ def candidates(a: Tensor, b: Tensor, acc: Tensor | None = None, *, narrowed: str
         meets = _any(endless[0], small[1]) | _any(small[0], endless[1])
         if narrowed == "tf32x3":
             meets = meets | infinite
+            # The low part of a split number has either sign, and its products have up to 2^-9 of all.
+            either = total * 2.0**-9 >= 3e38
         beyond = beyond | infinite
     if not bool((beyond | turned | meets).any()):
         return exact.unsqueeze(0)
-    # The low part of a split number has either sign, and its products have up to 2^-9 of all.
-    either = total * 2.0**-9 >= 3e38 if narrowed == "tf32x3" else torch.zeros_like(beyond)
     above = _any(x > 0, y > 0) | _any(x < 0, y < 0) | (summand > 0) | either
     below = _any(x > 0, y < 0) | _any(x < 0, y > 0) | (summand < 0) | either
     certain = stays[0].any(-1, keepdim=True) | stays[1].any(-2, keepdim=True) | summand.isnan()
