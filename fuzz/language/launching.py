@@ -4,6 +4,7 @@ from collections.abc import Sequence
 from typing import Any
 
 from tridiff.fuzz.backends import compiler
+from tridiff.fuzz.backends.device_errors import chain
 from tridiff.fuzz.backends.launch import Launch
 from tridiff.fuzz.backends.libdevice import amd_lacks
 from tridiff.fuzz.language.cases import call_of, row_of
@@ -102,10 +103,8 @@ def text_joined(cases: Sequence[Any]) -> str:
 def refuted(error: BaseException, where: str) -> Refuted | None:
     """A static assertion of a kernel on a result, wherever in the chain of causes it stands. where: as in a
     signature."""
-    seen: BaseException | None = error
-    while seen is not None:
+    for seen in chain(error):
         for kind, text in ASSERTED.items():
             if text in str(seen):
                 return Refuted(kind, where, str(seen).strip().splitlines()[-1][:300])
-        seen = seen.__cause__ or seen.__context__
     return None
