@@ -7,7 +7,8 @@ MAX_BYTES = 1 << 20
 """How much of what was said is looked at; it may contain the whole module."""
 
 _ASSERTION = re.compile(r"Assertion `.*' failed")
-_ON_DEVICE = re.compile(r"thread: \[\d+,\d+,\d+\] Assertion `(.*)` failed")
+ON_DEVICE = re.compile(r"thread: \[\d+,\d+,\d+\] Assertion `(.*)` failed")
+"""What the driver says of an assertion that failed in a kernel."""
 _ERROR = re.compile(r"\b(?:error|LLVM ERROR): (.*)")
 
 
@@ -34,7 +35,7 @@ class Diagnostics:
 
     def asserted(self) -> str:
         """The text of the first assertion that failed in a kernel; "" if none is known."""
-        found = _ON_DEVICE.search(self._text())
+        found = ON_DEVICE.search(self._text())
         return found[1].strip() if found else ""
 
     def _text(self) -> str:

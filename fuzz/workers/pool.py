@@ -14,6 +14,7 @@ from tridiff.fuzz.records.observed import Observe, Observed
 from tridiff.fuzz.registry import find
 from tridiff.fuzz.workers import protocol
 from tridiff.fuzz.workers.connection import Worker
+from tridiff.fuzz.workers.diagnostics import ON_DEVICE
 from tridiff.fuzz.workers.forks import Forks, NoWorker, PoolOptions
 from tridiff.fuzz.workers.leftovers import OwnFolder, sweep
 
@@ -29,6 +30,10 @@ HARNESS_FAILED = 70
 FIRST_CASE = 20.0
 """Seconds that a worker's first case may take beyond the hang limit until it is launched, where a device has to load
 what makes arrays."""
+
+ASSERTED = 20.0
+"""Seconds beyond the hang limit until a launch that a device assertion stopped is over: 16 processes on one GPU have
+seen 8, and once more than 10."""
 
 FAILED_STARTS = 3
 """Workers that may die while starting, one after another."""
@@ -68,6 +73,7 @@ class _Stages:
             self.limit += FIRST_CASE
         self.deadline = self._bounded()
         self.compiling = 0.0
+        self._prolonged = False
 
     def _bounded(self) -> float:
         return min(self._since + self.limit, self._end, self._until)
@@ -89,6 +95,16 @@ class _Stages:
         if self.name == "compile":
             self.compiling += now - self._since
         self._since = now
+
+    def prolong(self, log: str) -> bool:
+        """More time, once, for a launch of which the worker's log says that an assertion stopped it: a driver takes
+        seconds for that, where many processes share a device. Whether there is any."""
+        prolonged, self._prolonged = self._prolonged, True
+        if prolonged or self.name != "launch" or not ON_DEVICE.search(log):
+            return False
+        self.limit += ASSERTED
+        self.deadline = self._bounded()
+        return time.monotonic() < self.deadline
 
     def time_up(self) -> bool:
         """Whether it is the caller's time that ended, and not that of the stage."""
@@ -315,7 +331,12 @@ class Pool:
         what does not belong here, TimeoutError, and EOFError when the worker is gone."""
         digest = _cases(request)[0].digest
         while True:
-            message = worker.read(stages.deadline)
+            try:
+                message = worker.read(stages.deadline)
+            except TimeoutError:
+                if stages.prolong(worker.tail()):
+                    continue
+                raise
             if message is None:
                 raise EOFError
             if isinstance(message, protocol.Ready):

@@ -21,6 +21,7 @@ from tridiff.fuzz.records import Case, Environment, JointOutcome, Outcome, Verdi
 from tridiff.fuzz.records.outcome import LONGEST_REASON
 from tridiff.fuzz.workers import forks, pool, protocol
 from tridiff.fuzz.workers.child import bounded
+from tridiff.fuzz.workers.connection import Worker
 from tridiff.fuzz.workers.forks import PoolOptions
 from tridiff.fuzz.workers.pool import Pool
 
@@ -183,6 +184,32 @@ def test_every_stage_has_its_limit_and_only_the_subjects_own_speak_against_it(
     assert outcome.verdict is verdict
     assert outcome.reason == f"no answer within {limit} s of stage {stage}; the worker was killed"
     assert limit <= time.monotonic() - started < limit + 2
+
+
+@pytest.mark.parametrize("stage, said, verdict", [
+    ("launch", "block: [3,0,0], thread: [5,0,0] Assertion `int16 overflow` failed.", Verdict.AGREE),
+    ("launch", "ptxas: Assertion `n < 4' failed.", Verdict.HANG),
+    ("compile", "block: [3,0,0], thread: [5,0,0] Assertion `int16 overflow` failed.", Verdict.HANG)])
+def test_a_launch_that_an_assertion_stopped_has_time_to_end(
+        speaking: Callable[..., Pool], stage: str, said: str, verdict: Verdict,
+        monkeypatch: pytest.MonkeyPatch) -> None:
+    def speech(connection: socket.socket, request: protocol.Run) -> None:
+        connection.sendall(protocol.line(protocol.Stage(sequence=request.sequence, name=stage)))
+        time.sleep(1.0)
+        connection.sendall(done(request))
+
+    monkeypatch.setattr(Worker, "tail", lambda worker: said)
+    made = speaking(speech, hang_limit=0.3, compile_limit=0.3)
+    assert made.execute(A, "own").verdict is verdict
+
+
+def test_an_assertion_puts_off_the_end_of_a_launch_once(
+        speaking: Callable[..., Pool], monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(pool, "ASSERTED", 0.4)
+    monkeypatch.setattr(Worker, "tail", lambda worker: "thread: [5,0,0] Assertion `int16 overflow` failed.")
+    made = speaking(lambda c, r: c.sendall(protocol.line(protocol.Stage(sequence=r.sequence, name="launch"))),
+                    hang_limit=0.3)
+    assert made.execute(A, "own").reason == "no answer within 0.7 s of stage launch; the worker was killed"
 
 
 def test_time_that_ends_says_nothing_about_the_case(speaking: Callable[..., Pool]) -> None:
