@@ -2,7 +2,7 @@
 
 import os
 import time
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Iterable
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
@@ -10,7 +10,7 @@ from tridiff.fuzz.campaign.clock import TOLD_BY
 from tridiff.fuzz.campaign.record import CampaignOptions
 from tridiff.fuzz.errors import TridiffError
 from tridiff.fuzz.gate.record import GateFinding
-from tridiff.fuzz.records import CorpusEntry
+from tridiff.fuzz.records import CorpusEntry, Verdict
 from tridiff.fuzz.records.pair import Relation
 from tridiff.fuzz.report.model import Script
 from tridiff.fuzz.repro.script import Run, run, runs_here, script
@@ -23,8 +23,8 @@ SHARE, LEAST, MOST = 0.1, 15.0, 300.0
 SHORTEST = 5.0
 """Seconds in which a script may be written; with less nothing is begun."""
 
-EACH = 60.0
-"""Seconds for writing one script and for a run of it."""
+EACH, OF_A_HANG = 60.0, 75.0
+"""Seconds for writing one script and for a run of it. One that shows a hang says so after a minute."""
 
 PHASE = 0.5
 """Largest part of what is left for one of them: a script that hangs does not take the time of all."""
@@ -38,6 +38,9 @@ _LATE = "no answer within"
 
 Builds = tuple[str, str]
 """Of the baseline and of the candidate: folders that come first in the path of a process."""
+
+_Work = tuple[CorpusEntry, Callable[[float], Script]]
+"""A finding, and what writes its script in so many seconds."""
 
 
 def seconds_after(options: CampaignOptions, *, took: float, interrupted: bool) -> float:
@@ -62,30 +65,36 @@ def planted(entry: CorpusEntry) -> bool:
 
 def campaign_scripts(entries: Iterable[CorpusEntry], *, seconds: float) -> dict[str, Script]:
     """A script for each entry, by id; one for which there was no time says so."""
-    def work(entry: CorpusEntry) -> Callable[[float], Script]:
-        return lambda limit: written(entry, limit)
+    def work(entry: CorpusEntry) -> _Work:
+        return entry, lambda limit: written(entry, limit)
 
-    return _all({entry.id: work(entry) for entry in entries if not planted(entry)}, seconds)
+    return _all([work(entry) for entry in entries if not planted(entry)], seconds)
 
 
 def gate_scripts(findings: Iterable[GateFinding], *, seconds: float, builds: Builds | None) -> dict[str, Script]:
     """A script for each finding, by the entry's id, run on both builds where they are known."""
-    def work(one: GateFinding) -> Callable[[float], Script]:
-        return lambda limit: _of_difference(one, limit, builds)
+    def work(one: GateFinding) -> _Work:
+        return one.entry, lambda limit: _of_difference(one, limit, builds)
 
-    return _all({one.entry.id: work(one) for one in findings}, seconds)
+    return _all([work(one) for one in findings], seconds)
 
 
-def _all(works: Mapping[str, Callable[[float], Script]], seconds: float) -> dict[str, Script]:
+def _all(works: Iterable[_Work], seconds: float) -> dict[str, Script]:
     end = time.monotonic() + seconds
 
-    def timed(work: Callable[[float], Script]) -> Script:
+    def timed(given: _Work) -> tuple[str, Script]:
+        entry, work = given
         left = end - time.monotonic()
-        return work(min(left * PHASE, EACH)) if left >= SHORTEST else Script(note=NO_TIME)
+        most = OF_A_HANG if _hangs(entry) else EACH
+        return entry.id, work(min(left * PHASE, most)) if left >= SHORTEST else Script(note=NO_TIME)
 
     # Nothing else of the campaign or the gate runs any more.
     with ThreadPoolExecutor(min(len(os.sched_getaffinity(0)), AT_ONCE)) as pool:
-        return dict(zip(works, pool.map(timed, works.values()), strict=True))
+        return dict(pool.map(timed, sorted(works, key=lambda one: not _hangs(one[0]))))
+
+
+def _hangs(entry: CorpusEntry) -> bool:
+    return entry.signature.verdict is Verdict.HANG
 
 
 def written(entry: CorpusEntry, limit: float, *, stop: Stop = never, preloaded: Path | None = None) -> Script:
@@ -112,12 +121,13 @@ def _of_difference(one: GateFinding, limit: float, builds: Builds | None) -> Scr
     names = ("candidate", "baseline") if failing == candidate else ("baseline", "candidate")
     try:
         made = script(one.entry, time_limit=limit, verify=builds is not None, path=failing, length="short if possible",
-                      fails=True if builds is not None else None)
+                      fails=True if builds is not None else None,
+                      other=other if builds and one.relation in (Relation.REGRESSION, Relation.FIXED) else None)
     except TridiffError as error:
         return _none(error)
     if builds is None or not runs_here(made.backend):
         return Script(text=made.text, note=f"nobody ran it: {made.backend} is not available here" if builds else NOBODY)
-    again = run(made.text, time_limit=limit, path=other)
+    again = made.beside or run(made.text, time_limit=limit, path=other)
     word = _word(again)
     if again.answer == "SKIP" and made.ran.answer == "BUG":
         word = _in_its_own_words(one.entry, limit, other) or word

@@ -50,13 +50,14 @@ class Run(msgspec.Struct, frozen=True, kw_only=True):
 class Script(msgspec.Struct, frozen=True, kw_only=True):
     """text: the file's content. ran: what it said here. faithful: whether the kernel takes every argument of the
     original launch at run time (otherwise sizes and strides are literals in it). assembly: PTX of the kernel, for a
-    finding about ptxas."""
+    finding about ptxas. beside: what it said with another build, if that was asked for and it says BUG here."""
 
     text: str
     ran: Run
     faithful: bool
     backend: str
     assembly: Assembly | None = None
+    beside: Run | None = None
 
     @property
     def answer(self) -> Answer:
@@ -70,7 +71,7 @@ class Script(msgspec.Struct, frozen=True, kw_only=True):
 def script(
     entry: CorpusEntry, *, subject: str = "", backend: str = "", verify: bool = True, time_limit: float = 120.0,
     length: Length = "short", fails: bool | None = None, path: str = "", stop: Stop = never,
-    preloaded: Path | None = None,
+    preloaded: Path | None = None, other: str | None = None,
 ) -> Script:
     """The standalone script of an entry.
 
@@ -82,7 +83,8 @@ def script(
     result then says that only tridiff's repaired interpreter shows it, and the script answers SKIP. path: folders, as
     PYTHONPATH takes them, that come first in the child's and the script's path: another Triton than the installed one.
     stop: asked while it waits; once true, it is as if the time were up. preloaded: folder of processes of which one
-    may be forked to write it (`workers.preloaded`); it is run in one of its own in any case.
+    may be forked to write it (`workers.preloaded`); it is run in one of its own in any case. other: as `path`, for
+    a build that is right: of scripts that print BUG here, one that does not print it there is preferred.
 
     Raises TridiffError where no script can show the finding: planted process faults, cases with too many values,
     kernels that use what cannot be written down, scripts that are too long.
@@ -106,7 +108,9 @@ def script(
 
     def best(request: Request) -> Script:
         return _best(_ask(request, time_limit=time_limit, path=path, stop=stop, preloaded=preloaded), backend,
-                     verify=verify, run=lambda text: run(text, time_limit=time_limit, path=path, stop=stop))
+                     verify=verify, run=lambda text: run(text, time_limit=time_limit, path=path, stop=stop),
+                     beside=None if other is None else
+                     lambda text: run(text, time_limit=time_limit, path=other, stop=stop))
 
     made = best(request)
     if fails and made.answer == "OK" and kind(backend) == "interpreter":
@@ -157,7 +161,8 @@ def about_ptxas(entry: CorpusEntry) -> bool:
     return re.search(r"\bptxas\b", entry.explanation) is not None
 
 
-def _best(candidates: Candidates, backend: str, *, verify: bool, run: Callable[[str], Run]) -> Script:
+def _best(candidates: Candidates, backend: str, *, verify: bool, run: Callable[[str], Run],
+          beside: Callable[[str], Run] | None = None) -> Script:
     forms = candidates.scripts
 
     def made(one: Candidate, ran: Run) -> Script:
@@ -167,10 +172,16 @@ def _best(candidates: Candidates, backend: str, *, verify: bool, run: Callable[[
         # Nobody can say which form still fails: take the one that launches as the case does.
         return made(forms[-1], Run(answer="none", reason=f"{backend} is not available here" if verify else "not run"))
     tried: list[Script] = []
+    failing: list[Script] = []
     for one in forms:
         tried.append(made(one, run(one.text)))
         if tried[-1].answer == "BUG":
-            return tried[-1]
+            there = beside(one.text) if beside is not None else None
+            failing.append(msgspec.structs.replace(tried[-1], beside=there))
+            if there is None or there.answer != "BUG":
+                return failing[-1]
+    if failing:
+        return failing[0]
     return next((one for one in reversed(tried) if one.answer == "OK"), tried[-1])
 
 

@@ -2,6 +2,7 @@
 
 import json
 import os
+import re
 import time
 from collections.abc import Iterator
 from pathlib import Path
@@ -19,7 +20,7 @@ from tridiff.fuzz.cli.app import run
 from tridiff.fuzz.cli.failure import ending
 from tridiff.fuzz.corpus.store import Corpus
 from tridiff.fuzz.errors import TridiffError
-from tridiff.fuzz.records import Blame
+from tridiff.fuzz.records import Blame, CorpusEntry
 from tridiff.fuzz.report import blames, publish, scripts
 from tridiff.fuzz.report.issue import issue
 from tridiff.fuzz.report.model import Script
@@ -27,8 +28,10 @@ from tridiff.fuzz.report.publish import publish_campaign, publish_gate, untold
 from tridiff.fuzz.report.record import kept_entries, read_gate, read_scripts, read_summary
 from tridiff.fuzz.repro.script import Run
 from tridiff.fuzz.repro.script import Script as Written
+from tridiff.fuzz.repro.script import script as script_of
 
 NEW = "zero-sign-c65330b634"
+HANG = "launch-6e7987d24d"
 REGRESSION, CHANGED, FIXED = "illegal-address-7f92aee734", NEW, "value-00ebe13492"
 
 
@@ -232,6 +235,21 @@ def test_more_findings_than_there_is_time_for_end_in_time_and_none_is_lost(
     line = untold(folder, summary)
     assert f"of 40 new findings {40 - written} have no script" in line and "40 no blame" in line
     assert scripts.NO_TIME in (folder / "report.html").read_text()
+
+
+def test_a_script_of_a_hang_is_first_and_has_the_time_that_it_takes_to_tell(monkeypatch: pytest.MonkeyPatch) -> None:
+    found, limits = [entry(NEW), entry(HANG)], dict[str, float]()
+
+    def script(one: CorpusEntry, *, time_limit: float, **_: object) -> Written:
+        limits[one.id] = time_limit
+        return Written(text="", ran=Run(answer="BUG"), faithful=True, backend="interpreter")
+
+    monkeypatch.setattr(scripts, "script", script)
+    monkeypatch.setattr(scripts, "AT_ONCE", 1)
+    assert set(scripts.campaign_scripts(found, seconds=900.0)) == {NEW, HANG}
+    assert list(limits.items()) == [(HANG, scripts.OF_A_HANG), (NEW, scripts.EACH)]
+    text = script_of(entry(HANG), verify=False, length="any").text
+    assert int(re.findall(r"timeout=(\d+)", text)[0]) + 10 < scripts.OF_A_HANG
 
 
 def test_the_time_of_a_campaign_ends_with_what_is_told_of_its_findings(monkeypatch: pytest.MonkeyPatch) -> None:

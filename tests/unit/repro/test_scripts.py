@@ -403,6 +403,18 @@ def test_the_first_form_that_shows_the_bug_is_taken(
     assert (made.text, made.answer) == chosen
 
 
+@pytest.mark.parametrize(("beside", "chosen"), [
+    ({"short": "OK", "long": "OK"}, ("short", "OK")), ({"short": "BUG", "long": "OK"}, ("long", "OK")),
+    ({"short": "BUG", "long": "SKIP"}, ("long", "SKIP")), ({"short": "BUG", "long": "BUG"}, ("short", "BUG"))])
+def test_a_form_that_the_other_build_has_right_is_preferred(
+    monkeypatch: pytest.MonkeyPatch, beside: dict[str, scripts.Answer], chosen: tuple[str, str]
+) -> None:
+    answering(monkeypatch, {"short": "BUG", "long": "BUG"})
+    monkeypatch.setattr(scripts, "run", lambda text, *, path, **_: Run(answer=beside[text] if path else "BUG"))
+    made = script(stored(SEVEN), other="/another")
+    assert made.beside and (made.text, made.answer, made.beside.answer) == (chosen[0], "BUG", chosen[1])
+
+
 def test_what_cannot_be_run_here_is_given_in_its_faithful_form(monkeypatch: pytest.MonkeyPatch) -> None:
     answering(monkeypatch, {"short": "BUG", "long": "OK"})
     monkeypatch.setattr(scripts, "available_backends", lambda: ("interpreter",))
