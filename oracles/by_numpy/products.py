@@ -42,7 +42,8 @@ def _in_column(mask: Array) -> Array:
 def candidates(a: Array, b: Array, acc: Array | None = None, *, narrowed: str = "") -> Array:
     """Products of floats in float64: the exact ones, and the infinities and NaN that may come out in their place.
 
-    A partial sum that leaves the range is an infinity of the sign of some term, and two such make a NaN. narrowed:
+    A partial sum that leaves the range is an infinity of the sign of some term, and two such make a NaN. A sum of
+    nothing but negative zeros is one if it begins with the accumulator, and a positive zero if with one. narrowed:
     "tf32" or "tf32x3" where operands are rounded to that type, in which the largest numbers are infinite.
     """
     with np.errstate(all="ignore"):
@@ -61,6 +62,11 @@ def candidates(a: Array, b: Array, acc: Array | None = None, *, narrowed: str = 
             added = acc.astype(np.float64)
             exact, total = exact + added, total + np.where(np.isfinite(added), np.abs(added), 0.0)
             positive, negative = positive | (added > 0), negative | (added < 0)
+    negative_zeros = np.zeros(exact.shape, dtype=bool)
+    if acc is not None:
+        minus = [np.signbit(x) for x in (left, right)]
+        negative_zeros = (exact == 0) & (total == 0) & np.signbit(added) & ~(
+            some(minus[0], minus[1]) | some(~minus[0], ~minus[1]))
     leaves = total >= _NEARLY_TOO_LARGE
     never = _in_row(np.isnan(left)) | _in_column(np.isnan(right))
     lost = np.zeros(exact.shape, dtype=bool)
@@ -84,8 +90,9 @@ def candidates(a: Array, b: Array, acc: Array | None = None, *, narrowed: str = 
         never = _in_row(np.isnan(left) & ~short[0]) | _in_column(np.isnan(right) & ~short[1])
     if acc is not None:
         never = never | np.isnan(acc)
-    if not (leaves | lost | made).any():
+    if not (leaves | lost | made | negative_zeros).any():
         return exact[None]
     also = ((leaves & positive) | lost, (leaves & negative) | lost, (leaves & positive & negative) | made)
     return np.stack([exact, *(np.where(right_too & ~never, value, exact)
-                              for right_too, value in zip(also, (np.inf, -np.inf, np.nan), strict=True))])
+                              for right_too, value in zip(also, (np.inf, -np.inf, np.nan), strict=True)),
+                     np.where(negative_zeros, -0.0, exact)])

@@ -64,11 +64,17 @@ def candidates(a: Tensor, b: Tensor, acc: Tensor | None = None, *, narrowed: str
             # The low part of a split number has either sign, and its products have up to 2^-9 of all.
             either = total * 2.0**-9 >= 3e38
         beyond = beyond | infinite
-    if not bool((beyond | turned | meets).any()):
+    # Where every term is a negative zero, so may the sum be: it depends on what it begins with.
+    lowest = torch.zeros_like(beyond)
+    if acc is not None:
+        all_minus = ~_any(~x.signbit(), ~y.signbit()) & ~_any(x.signbit(), y.signbit())
+        lowest = all_minus & summand.signbit() & (total == 0) & (exact == 0)
+    if not bool((beyond | turned | meets | lowest).any()):
         return exact.unsqueeze(0)
     above = _any(x > 0, y > 0) | _any(x < 0, y < 0) | (summand > 0) | either
     below = _any(x > 0, y < 0) | _any(x < 0, y > 0) | (summand < 0) | either
     certain = stays[0].any(-1, keepdim=True) | stays[1].any(-2, keepdim=True) | summand.isnan()
     allowed = {torch.inf: beyond & above | turned, -torch.inf: beyond & below | turned,
                torch.nan: beyond & above & below | meets}
-    return torch.stack([exact, *(exact.masked_fill(mask & ~certain, value) for value, mask in allowed.items())])
+    return torch.stack([exact, *(exact.masked_fill(mask & ~certain, value) for value, mask in allowed.items()),
+                        exact.masked_fill(lowest, -0.0)])

@@ -11,7 +11,7 @@ from tridiff.kernels.language.call import Call, Operand, Result
 from tridiff.kernels.language.gluon import LAYOUTS
 from tridiff.kernels.pointwise.record import TRITON_NAMES
 from tridiff.oracles.dtypes import dtype
-from tridiff.oracles.rules import BIT, NUM, Rule
+from tridiff.oracles.rules import BIT, NUM, SET, Rule
 
 Options = dict[str, bool | int | str]
 
@@ -159,9 +159,9 @@ def _dot_fma() -> Row:
 
     return Row(
         name="gl.dot_fma", topic="gluon", covers=("gl.dot_fma",), draw=draw, text=text, gluon=True, bounds=bounds,
-        refused=_not_interpreted, answer=lambda call, lib, operands: (lib.dot(*operands),),
+        refused=_not_interpreted, answer=lambda call, lib, operands: (lib.products.candidates(*operands),),
         results=lambda call, version: (Result(dtype="fp32", shape=call.operands[2].shape),),
-        rules=lambda call: (_dot_rule(),), contents=lambda call: ("moderate", "moderate", "moderate"))
+        rules=lambda call: (SET(_dot_rule()),), contents=lambda call: ("moderate", "moderate", "moderate"))
 
 
 def _dot_rule() -> Rule:

@@ -5,6 +5,7 @@ import math
 import numpy as np
 import pytest
 import torch
+from msgspec.structs import replace
 
 from tests.support.cases import calling
 from tests.support.draws import draws
@@ -125,6 +126,17 @@ def test_products_with_low_parts_may_be_the_first_to_leave_the_range(
         precision: str, large: float, right: list[bool]) -> None:
     call = call_in("fp32", acc=False, input_precision=precision)
     assert accepted(call, [2.0**63], [large], [INF, -INF, NAN, 0.0]) == right
+
+
+@pytest.mark.parametrize(("left", "right", "acc", "zeros"), [
+    ([0.0] * K, [-0.0] * K, -0.0, [True, True]), ([-0.0] * K, [3.0] * K, -0.0, [True, True]),
+    ([0.0] * K, [-0.0] * K, 0.0, [True, False]), ([0.0] * K, [-0.0] * (K - 1) + [0.0], -0.0, [True, False]),
+    ([2.0, -2.0] + [0.0] * (K - 2), [-1.0] * K, -0.0, [True, False])])
+@pytest.mark.parametrize("row", ["tl.dot", "gl.dot_fma"])
+def test_a_sum_of_negative_zeros_alone_is_either_zero(
+        row: str, left: list[float], right: list[float], acc: float, zeros: list[bool]) -> None:
+    call = replace(call_in("fp32", acc=True), row=row, options={"layout": 1} if row == "gl.dot_fma" else {})
+    assert accepted(call, left, right, [0.0, -0.0], acc) == zeros
 
 
 def narrowed(x: np.ndarray, *, nearest: bool) -> np.ndarray:
