@@ -16,6 +16,8 @@ from typing import Any
 
 import msgspec
 
+from tridiff.kernels.record import Record
+
 VARIABLE = "TRIDIFF_WATCHED"
 """Environment variable that has a `Watch` in JSON, in processes that are to watch."""
 
@@ -28,7 +30,7 @@ _REACHED, _READ = "__tridiff_reached__", "__tridiff_read__"
 Function = ast.FunctionDef | ast.AsyncFunctionDef
 
 
-class Watch(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
+class Watch(Record, kw_only=True):
     """What to watch. package: folder of `triton/__init__.py`. functions: by file below it and by name (`functions`),
     the numbers of the changes to note when one runs. read: whether any of them is a kernel function.
 

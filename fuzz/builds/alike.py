@@ -8,10 +8,9 @@ import os
 from collections.abc import Iterator
 from pathlib import Path
 
-import msgspec
-
 from tridiff.fuzz.backends.watched import Watch
 from tridiff.fuzz.builds.changed import Change, changes, watch
+from tridiff.kernels.record import Record
 
 LAUNCH_PATH = (
     "runtime/*", "tools/*", "compiler/compiler.py", "backends/driver.py", "backends/*/driver.*",
@@ -35,7 +34,7 @@ MOST_NAMES = 20
 _COMPARERS = 4
 
 
-class Alike(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
+class Alike(Record, kw_only=True):
     """launch: both builds have the same files on LAUNCH_PATH, so that equal code gives equal results. behind_source:
     all files but those of the front end are the same, so that an equal source IR gives equal results."""
 

@@ -12,10 +12,9 @@ from collections.abc import Iterable, Iterator
 from functools import lru_cache
 from pathlib import Path
 
-import msgspec
-
 from tridiff.fuzz.backends.watched import Function, Watch, functions
 from tridiff.fuzz.builds.words import of_change
+from tridiff.kernels.record import Record
 
 MOST_FILES = 40
 """Files of Python beyond which two builds differ everywhere, as two releases do: nothing is watched then."""
@@ -34,7 +33,7 @@ MOST_USERS = 40
 """Functions that are watched for a name that is bound outside of functions."""
 
 
-class Change(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
+class Change(Record, kw_only=True):
     """One function that differs, or one name that is bound outside of functions. file: below the folder of the
     package. users: functions that are watched for it, by file; none where nothing but the import runs it."""
 

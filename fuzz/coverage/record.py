@@ -1,8 +1,7 @@
 """The record of what a campaign reached."""
 
-import msgspec
 
-from tridiff.fuzz.records import SCHEMA
+from tridiff.fuzz.records import SCHEMA, Record
 
 DIGEST_CHARACTERS = 12
 """48 bits: a million different ones share one with a probability of 0.2 %."""
@@ -14,7 +13,7 @@ MISSED = "~"
 """Marks what is counted of cases that were to reach such a cell and were not judged: "~CELL: REASON"."""
 
 
-class Ledger(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
+class Ledger(Record, kw_only=True):
     """What a campaign reached, beside its summary. reached: backend, then target, then cell (of the cases and of the
     IR of their kernels), with the number of judged cases. different: backend, then target, then what is counted, with
     how many different ones the campaign judged; cells "#WHAT DIGEST" are counted so. digests: the first

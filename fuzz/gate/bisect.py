@@ -1,6 +1,5 @@
 """The first bad release of a saved finding."""
 
-import msgspec
 
 from tridiff.fuzz.backends import kind
 from tridiff.fuzz.builds import Build, inspect, resolve
@@ -8,14 +7,14 @@ from tridiff.fuzz.builds.search import FirstBad, Judge, first_bad
 from tridiff.fuzz.corpus.cause import same_finding
 from tridiff.fuzz.corpus.store import Corpus
 from tridiff.fuzz.errors import TridiffError
-from tridiff.fuzz.records import CorpusEntry
+from tridiff.fuzz.records import CorpusEntry, Record
 from tridiff.fuzz.workers.pool import Pool, PoolOptions
 
 RELEASES = ("3.6.0", "3.7.1", "3.8.0", "3.9.0")
 """Releases that `--bisect` looks through, oldest first."""
 
 
-class Bisection(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
+class Bisection(Record, kw_only=True):
     """What a bisection found: the first bad release and the last good one, or first_good, from which on it is right
     where the first release is bad; "" where there is none. runs: by build, how many of the runs failed ("3/3"). told:
     in one line."""

@@ -10,11 +10,12 @@ from tridiff.fuzz.errors import TridiffError
 from tridiff.fuzz.gate.record import Action
 from tridiff.fuzz.pair.relate import OUT_OF_RESOURCES
 from tridiff.fuzz.records.pair import Relation
+from tridiff.kernels.record import Record
 
 DEFAULT = Path(__file__).with_name("policy.toml")
 
 
-class Accepted(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
+class Accepted(Record, kw_only=True):
     """Differences that are wanted. target, key: globs; reason: for the record."""
 
     target: str
@@ -22,7 +23,7 @@ class Accepted(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=
     reason: str
 
 
-class NumericPolicy(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
+class NumericPolicy(Record, kw_only=True):
     """largest_bias: |larger - smaller| of the changed elements as a share of all that changed."""
 
     action: Action = "guard"
@@ -30,12 +31,12 @@ class NumericPolicy(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fi
     largest_bias: float = 0.5
 
 
-class ResourcePolicy(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
+class ResourcePolicy(Record, kw_only=True):
     action: Action = "report"
     largest: float = 2.0
 
 
-class TimePolicy(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
+class TimePolicy(Record, kw_only=True):
     """least_seconds: of the baseline, below which nothing is said; largest: quotient candidate / baseline."""
 
     action: Action = "report"
@@ -43,14 +44,14 @@ class TimePolicy(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_field
     largest: float = 1.5
 
 
-class RunTimePolicy(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
+class RunTimePolicy(Record, kw_only=True):
     """largest: quotient candidate / baseline of one kernel, beyond how far its own turns lie apart."""
 
     action: Action = "report"
     largest: float = 1.25
 
 
-class CodePolicy(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
+class CodePolicy(Record, kw_only=True):
     """Other code for one input. same_release: where both builds say the same version, which also holds for what one of
     them refuses or does otherwise, and for public names; other_release: else."""
 
@@ -58,7 +59,7 @@ class CodePolicy(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_field
     other_release: Action = "report"
 
 
-class Policy(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
+class Policy(Record, kw_only=True):
     """As `policy.toml` explains."""
 
     relations: dict[str, Action]

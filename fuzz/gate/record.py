@@ -2,9 +2,7 @@
 
 from typing import Literal
 
-import msgspec
-
-from tridiff.fuzz.records import SCHEMA, CorpusEntry, Environment
+from tridiff.fuzz.records import SCHEMA, CorpusEntry, Environment, Record
 from tridiff.fuzz.records.pair import Numeric, Relation, RunTime
 
 Verdict = Literal["upgrade", "upgrade with guards", "do not upgrade", "could not check"]
@@ -13,7 +11,7 @@ Action = Literal["block", "guard", "report"]
 """What a difference means for the upgrade (`policy.toml`)."""
 
 
-class Side(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
+class Side(Record, kw_only=True):
     """One of the two builds. name: as it was asked for; triton, torch: versions that ran; environments: of its workers,
     one for each backend."""
 
@@ -23,7 +21,7 @@ class Side(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True
     environments: tuple[Environment, ...] = ()
 
 
-class Guard(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
+class Guard(Record, kw_only=True):
     """Where the candidate must not be used. bad: one line, `triton==3.9.0; backend=...; op=...; dtype=...`; entry: id
     of the case that proves it; runs: how often it did ("5/5"). tried: what else was run on both builds
     ("options=default", "arch=sm_80"), and whether it shows the difference as well."""
@@ -34,7 +32,7 @@ class Guard(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=Tru
     tried: dict[str, bool] = {}
 
 
-class GateFinding(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
+class GateFinding(Record, kw_only=True):
     """One difference between the builds, shrunk. accepted: why the policy lets it pass, "" if it does not name it.
     entry: the case with the verdicts of both builds; its evidence is of the side that fails."""
 
@@ -47,7 +45,7 @@ class GateFinding(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fiel
     code_changed: tuple[str, ...] = ()
 
 
-class ApiChange(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
+class ApiChange(Record, kw_only=True):
     """A public name whose signature or value is another one; before or after is "" where there is none."""
 
     name: str
@@ -59,7 +57,7 @@ class ApiChange(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields
         return "changed" if self.before and self.after else "lost" if self.before else "gained"
 
 
-class Resource(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
+class Resource(Record, kw_only=True):
     """How often kernels need more or less of something: more, less: numbers of cases; largest: of the quotients
     candidate / baseline."""
 
@@ -68,7 +66,7 @@ class Resource(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=
     largest: float = 0.0
 
 
-class KernelTime(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
+class KernelTime(Record, kw_only=True):
     """How long the kernel of one case runs on both builds. case: its digest."""
 
     target: str
@@ -76,7 +74,7 @@ class KernelTime(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_field
     time: RunTime
 
 
-class CodeDifference(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
+class CodeDifference(Record, kw_only=True):
     """Other code for identical input. cases: of `compared`; stages: cases by stage; targets: those whose code differs,
     the most cases first; named: other answers of Triton about itself, as "NAME: what is apart", by cases."""
 
@@ -87,7 +85,7 @@ class CodeDifference(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_f
     named: dict[str, int] = {}
 
 
-class Reach(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
+class Reach(Record, kw_only=True):
     """How often a changed function ran. name: "FILE:FUNCTION", or what stands outside of functions and is used by some;
     pairs: that ran it on the baseline; statements: of these, those that ran what differs in it; imported: whether the
     import of Triton runs it; accepted: why the policy lets it pass that none did, "" if it does not say so."""
@@ -104,7 +102,7 @@ class Reach(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=Tru
         return not self.pairs and not self.imported
 
 
-class IssuePairs(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
+class IssuePairs(Record, kw_only=True):
     """Pairs of cases drawn for the pattern of a known issue, in any of its targets. Of these: repaired: fail in the
     baseline alone; back: in the candidate alone; failing: in both. They may fail by something else as well."""
 
@@ -120,7 +118,7 @@ class IssuePairs(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_field
             "baseline" if self.repaired else "neither")
 
 
-class TargetPairs(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
+class TargetPairs(Record, kw_only=True):
     """Pairs of one target on one backend, by relation, and those whose code differs."""
 
     target: str
@@ -138,7 +136,7 @@ class TargetPairs(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fiel
     """Of the workers, over all subjects, and what of it went into making differences smaller."""
 
 
-class SweepChange(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
+class SweepChange(Record, kw_only=True):
     """One difference between the sweeps of an operation on both builds (`fuzz.sweep.compare`). worse: inputs that were
     right are wrong now."""
 
@@ -149,7 +147,7 @@ class SweepChange(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fiel
     action: Action
 
 
-class SweepComparison(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
+class SweepComparison(Record, kw_only=True):
     """All inputs of some operations on both builds. compared: sweeps that both have; not_checked: those that one of
     them could not do."""
 
@@ -160,7 +158,7 @@ class SweepComparison(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_
     interrupted: bool = False
 
 
-class GateSummary(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
+class GateSummary(Record, kw_only=True):
     """The gate's record.
 
     pairs: drawn cases that ran on both builds. identical_code: of those, compiled to the same code. regressions, fixed,

@@ -26,13 +26,13 @@ from tridiff.fuzz.gate.policy import Policy
 from tridiff.fuzz.gate.record import ApiChange, GateSummary, Side
 from tridiff.fuzz.gate.sweeps import run_sweeps, swept
 from tridiff.fuzz.pair.log import shown
-from tridiff.fuzz.records import CorpusEntry, Environment, decode, pretty_json
+from tridiff.fuzz.records import CorpusEntry, Environment, Record, decode, pretty_json
 from tridiff.fuzz.records.reading import read_bytes
 
 _ABOUT = "gate.json"
 
 
-class About(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
+class About(Record, kw_only=True):
     """What a gate compares, beside the plan in its state folder."""
 
     baseline: Side

@@ -36,12 +36,13 @@ from tridiff.fuzz.records.corpus_entry import CorpusEntry, Expectation, Stage, T
 from tridiff.fuzz.records.environment import Environment
 from tridiff.fuzz.records.joint import JointOutcome, Together
 from tridiff.fuzz.records.outcome import Evidence, Launched, Outcome, Relative, RowCounts, Seconds, Signature, Verdict
+from tridiff.kernels.record import Record
 
 __all__ = [
     "MAX_ELEMENTS", "SCHEMA", "ArraySpec", "Base", "Bits", "Blame", "Case", "Constant", "Content", "CorpusEntry",
     "Delay", "Environment", "Evidence", "Expectation", "Explicit", "Finite", "Iota", "JointOutcome", "LaunchOptions",
-    "Launched", "Layout", "Mixture", "Outcome", "Override", "Permutation", "Pick", "Put", "Relative", "RowCounts",
-    "Scalar", "Scattered", "Seconds", "Signature", "Small", "Sorted", "Special", "Sprinkle", "Stage", "Tie",
-    "TieSprinkle", "Together", "Tried", "Truth", "Verdict",
+    "Launched", "Layout", "Mixture", "Outcome", "Override", "Permutation", "Pick", "Put", "Record", "Relative",
+    "RowCounts", "Scalar", "Scattered", "Seconds", "Signature", "Small", "Sorted", "Special", "Sprinkle", "Stage",
+    "Tie", "TieSprinkle", "Together", "Tried", "Truth", "Verdict",
     "canonical_json", "decode", "digest", "encode", "pretty_json", "pretty_json_without_defaults",
 ]

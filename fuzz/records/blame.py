@@ -6,6 +6,7 @@ import msgspec
 from msgspec import Meta
 
 from tridiff.kernels import lines
+from tridiff.kernels.record import Record
 
 Stage = Literal[
     "language", "front-end", "interpreter", "ttir", "ttgir", "llvm", "ptxas", "runtime", "inductor", "eager",
@@ -61,7 +62,7 @@ AS_IT_IS = "as it is"
 """The change that is none: how the case ended in the first place."""
 
 
-class Tried(msgspec.Struct, frozen=True, kw_only=True, array_like=True, forbid_unknown_fields=True):
+class Tried(Record, kw_only=True, array_like=True):
     """One change and its effect. said: how the case ended then, in a few words; "" where the effect says it, which
     `Blame.ended` puts into words. A row in files, where one names all changes in a row that end alike, as
     `"ptxas -O0; other ptxas"`."""
@@ -71,7 +72,7 @@ class Tried(msgspec.Struct, frozen=True, kw_only=True, array_like=True, forbid_u
     said: Text = ""
 
 
-class Blame(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True, rename={"step": "pass"}):
+class Blame(Record, kw_only=True, rename={"step": "pass"}):
     """What one version of Triton does wrong with a case on one backend. `step` is the field "pass" in files.
 
     step: the pass, as "make_ttgir add_pipeline"; "" where no pass is to blame, or none was found. vector: every change

@@ -14,6 +14,7 @@ from tridiff.fuzz.records.program import Program
 from tridiff.fuzz.records.runs import check_runs, in_runs, one_by_one
 from tridiff.kernels import lines
 from tridiff.kernels.codegen.graph import Buffers, Graph
+from tridiff.kernels.record import Record
 
 MAX_ELEMENTS = 2**28
 """Most elements one array of a case may span in memory; more is refused before anything is allocated."""
@@ -24,7 +25,7 @@ Size = Annotated[int, Meta(ge=0, le=2**63 - 1)]
 Scalar = bool | int | Annotated[str, Meta(max_length=200)]
 
 
-class Layout(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
+class Layout(Record, kw_only=True):
     """How the logical axes lie in memory; strides follow from it and the sizes.
 
     order: axes from slowest to fastest (empty: row-major). step: elements between neighbours on the
@@ -45,7 +46,7 @@ else:  # Files have values that are listed, and nothing else, as their list.
     Written = Content | Annotated[tuple[ValueText, ...], Meta(max_length=MAX_EXPLICIT)]
 
 
-class ArraySpec(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
+class ArraySpec(Record, kw_only=True):
     """One array argument. `content` None marks an output, which is poisoned before the launch.
 
     dims name the logical axes; their lengths are in `Case.sizes`. The first axis is the row axis when it
@@ -145,7 +146,7 @@ else:  # Files have most of them in a line.
     WrittenArray = ArraySpec | str
 
 
-class LaunchOptions(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
+class LaunchOptions(Record, kw_only=True):
     """Compile options of one launch; read back from the compiled kernel's metadata afterwards."""
 
     num_warps: Annotated[int, Meta(ge=1, le=32)] = 4
@@ -161,7 +162,7 @@ class LaunchOptions(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fi
     case says nothing: they do not then (`fuzz.backends.launch.without_overflow_checks`)."""
 
 
-class Delay(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
+class Delay(Record, kw_only=True):
     """One warp of every program, or one program, is slow at one place of the kernel (`tridiff.fuzz.backends.delay`).
 
     of, number: warp `number` of every program, counted over all its partitions, or program `number` of grid axis 0.
@@ -174,7 +175,7 @@ class Delay(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=Tru
     access: Annotated[int, Meta(ge=0, le=9999)]
 
 
-class Case(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
+class Case(Record, kw_only=True):
     """One input to one target. Equal cases give equal input bits on every machine."""
 
     target: Name

@@ -8,8 +8,9 @@ on every device. Values in terms are text in the array's dtype (`tridiff.fuzz.co
 
 from typing import Annotated, Literal
 
-import msgspec
 from msgspec import Meta
+
+from tridiff.kernels.record import Record
 
 Seed = Annotated[int, Meta(ge=0, le=2**63 - 1)]
 ValueText = Annotated[str, Meta(max_length=40)]
@@ -21,13 +22,13 @@ MAX_EXPLICIT = 65_536
 """Most values an explicit term may list; larger arrays must be described."""
 
 
-class Constant(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True, tag="constant"):
+class Constant(Record, kw_only=True, tag="constant"):
     """Every element is `value`."""
 
     value: ValueText = "0"
 
 
-class Iota(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True, tag="iota"):
+class Iota(Record, kw_only=True, tag="iota"):
     """`start + step * column + per_row * row`, wrapped to the dtype (ints) or rounded to it (floats)."""
 
     start: Annotated[int, Meta(ge=-(2**63), le=2**63 - 1)] = 0
@@ -35,13 +36,13 @@ class Iota(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True
     per_row: Small32 = 0
 
 
-class Bits(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True, tag="bits"):
+class Bits(Record, kw_only=True, tag="bits"):
     """Uniform random bit patterns; for floats this includes NaNs of every payload and both infinities."""
 
     seed: Seed = 0
 
 
-class Small(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True, tag="small"):
+class Small(Record, kw_only=True, tag="small"):
     """Uniform integers in [low, high], clipped to what the dtype holds exactly."""
 
     seed: Seed = 0
@@ -49,7 +50,7 @@ class Small(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=Tru
     high: Annotated[int, Meta(ge=-256, le=256)] = 4
 
 
-class Finite(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True, tag="finite"):
+class Finite(Record, kw_only=True, tag="finite"):
     """Floats with random sign and mantissa and a uniform exponent in 2^[low, high], clipped to normal
     numbers of the dtype; for ints, random magnitude of a uniform bit length."""
 
@@ -58,19 +59,19 @@ class Finite(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=Tr
     high: Annotated[int, Meta(ge=-1100, le=1100)] = 2
 
 
-class Special(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True, tag="special"):
+class Special(Record, kw_only=True, tag="special"):
     """Uniform choice from the dtype's special values (`tridiff.oracles.special_values`)."""
 
     seed: Seed = 0
 
 
-class Permutation(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True, tag="permutation"):
+class Permutation(Record, kw_only=True, tag="permutation"):
     """Every row is a random permutation of 0 .. columns-1 (distinct indices in one slice)."""
 
     seed: Seed = 0
 
 
-class Mixture(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True, tag="mixture"):
+class Mixture(Record, kw_only=True, tag="mixture"):
     """Every row draws its own recipe from `recipes`, so that one launch checks many kinds of input."""
 
     seed: Seed = 0
@@ -79,7 +80,7 @@ class Mixture(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=T
     )
 
 
-class Explicit(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True, tag="explicit"):
+class Explicit(Record, kw_only=True, tag="explicit"):
     """Every element listed, row-major over the array's sizes; what shrinking ends in."""
 
     values: Annotated[tuple[ValueText, ...], Meta(max_length=MAX_EXPLICIT)]
@@ -88,7 +89,7 @@ class Explicit(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=
 Base = Constant | Iota | Bits | Small | Finite | Special | Permutation | Mixture | Explicit
 
 
-class Put(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True, tag="put"):
+class Put(Record, kw_only=True, tag="put"):
     """`value` at (row, column); row None means every row. Out of range is ignored (sizes may shrink)."""
 
     value: ValueText
@@ -96,14 +97,14 @@ class Put(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True,
     row: Index | None = None
 
 
-class Tie(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True, tag="tie"):
+class Tie(Record, kw_only=True, tag="tie"):
     """Column `to` becomes a bit-for-bit copy of column `source`, in every row."""
 
     source: Index = 0
     to: Index = 1
 
 
-class Sprinkle(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True, tag="sprinkle"):
+class Sprinkle(Record, kw_only=True, tag="sprinkle"):
     """About `per_mille` of the elements become one of `values`, positions drawn per row."""
 
     values: Annotated[tuple[ValueText, ...], Meta(min_length=1, max_length=64)]
@@ -111,25 +112,25 @@ class Sprinkle(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=
     per_mille: PerMille = 50
 
 
-class TieSprinkle(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True, tag="tie_sprinkle"):
+class TieSprinkle(Record, kw_only=True, tag="tie_sprinkle"):
     """About `per_mille` of the elements become copies of another element of their row."""
 
     seed: Seed = 0
     per_mille: PerMille = 200
 
 
-class Pick(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True, tag="pick"):
+class Pick(Record, kw_only=True, tag="pick"):
     """One drawn element of every row becomes `value`."""
 
     value: ValueText
     seed: Seed = 0
 
 
-class Sorted(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True, tag="sorted"):
+class Sorted(Record, kw_only=True, tag="sorted"):
     """Every row ascending: -0.0 before 0.0, NaNs last."""
 
 
-class Scattered(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True, tag="scattered"):
+class Scattered(Record, kw_only=True, tag="scattered"):
     """Column k of every row moves to column p[k], p being what `Permutation` of the same seed draws: an
     array of that permutation then lists the columns in their order before."""
 
@@ -139,7 +140,7 @@ class Scattered(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields
 Override = Put | Pick | Tie | Sprinkle | TieSprinkle | Sorted | Scattered
 
 
-class Content(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
+class Content(Record, kw_only=True):
     """A base and the overrides applied to it in order."""
 
     base: Base = Constant()

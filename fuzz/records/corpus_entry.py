@@ -12,6 +12,7 @@ from tridiff.fuzz.records.codec import SCHEMA
 from tridiff.fuzz.records.environment import Environment
 from tridiff.fuzz.records.outcome import Evidence, Signature, Verdict
 from tridiff.kernels import lines
+from tridiff.kernels.record import Record
 
 LONGEST = 500
 Line = Annotated[str, Meta(max_length=LONGEST)]
@@ -35,7 +36,7 @@ else:  # Files have them in a line.
 _AND, _IS, _TORCH = ", ", ": ", "torch "
 
 
-class Expectation(msgspec.Struct, frozen=True, kw_only=True, array_like=True, forbid_unknown_fields=True):
+class Expectation(Record, kw_only=True, array_like=True):
     """The verdict seen for (subject, Triton version, backend); `kind` as in the signature. A line in files, where one
     names all versions, and all backends, that do the same, with blanks between; a row where a line does not tell it."""
 
@@ -80,7 +81,7 @@ else:  # Files have most of them in a line, or in several.
     WrittenBlame = Blame | tuple[str, ...]
 
 
-class CorpusEntry(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True, rename={"truth": "class"}):
+class CorpusEntry(Record, kw_only=True, rename={"truth": "class"}):
     """One finding. The file lies at corpus/<target>/<id>.json; `truth` is the field "class" there."""
 
     schema: int = SCHEMA

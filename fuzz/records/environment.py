@@ -4,9 +4,10 @@ import msgspec
 
 from tridiff.fuzz.versions import release
 from tridiff.kernels import lines
+from tridiff.kernels.record import Record
 
 
-class Environment(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
+class Environment(Record, kw_only=True):
     """Versions and settings of one worker, recorded with every campaign and corpus entry."""
 
     tridiff: str = ""

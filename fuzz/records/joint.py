@@ -1,12 +1,12 @@
 """What became of a joint launch."""
 
-import msgspec
 
 from tridiff.fuzz.records.case import Case
 from tridiff.fuzz.records.outcome import Outcome, Verdict
+from tridiff.kernels.record import Record
 
 
-class JointOutcome(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
+class JointOutcome(Record, kw_only=True):
     """The judged results of the cases of a joint launch, or how the launch ended before there were any."""
 
     outcomes: tuple[Outcome, ...] = ()
@@ -28,7 +28,7 @@ OF_ALL = frozenset(("out_of_bounds", "input_overwritten"))
 """Kinds of failures of one case after which no case of its joint launch counts."""
 
 
-class Together(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
+class Together(Record, kw_only=True):
     """A joint launch that failed, of cases each of which passes alone as far as it was run: calls act on one another.
     """
 

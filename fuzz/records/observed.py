@@ -2,13 +2,13 @@
 
 from typing import Literal
 
-import msgspec
+from tridiff.kernels.record import Record
 
 Stop = Literal["", "source", "code"]
 """How far a case is taken: "" to the end, "source" to the source IR of what it would launch, "code" to its PTX."""
 
 
-class Observe(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
+class Observe(Record, kw_only=True):
     """What to report of a case beyond its verdict. chunks: parts of outputs whose values are wanted, by output.
     stop: where to stop; before the end nothing is launched, and the code is what is reported."""
 
@@ -18,7 +18,7 @@ class Observe(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=T
     """Launches to time, one after another, instead of judging; 0 for none."""
 
 
-class Chunk(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
+class Chunk(Record, kw_only=True):
     """Elements of one output, in order. number: which of its parts, from 0. values: their bytes, little-endian. judged:
     a byte for each element, 0 where the contract leaves it open; empty if none is."""
 
@@ -27,7 +27,7 @@ class Chunk(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=Tru
     judged: bytes = b""
 
 
-class ObservedOutput(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
+class ObservedOutput(Record, kw_only=True):
     """One output of the case's first launch. rule: class of the rule that judges it, of a SET that of its members
     (`oracles.rules`). chunks: digests of its parts, all of the same size but the last. unordered: lanes accumulate into
     it in no fixed order."""
@@ -41,7 +41,7 @@ class ObservedOutput(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_f
     """Those that were asked for, in order."""
 
 
-class Observed(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
+class Observed(Record, kw_only=True):
     """What one build made of a case.
 
     code: by stage ("source", where the case stopped there, "ttgir", "ptx"), a digest of the text of all kernels,

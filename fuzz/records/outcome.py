@@ -11,6 +11,7 @@ from msgspec import Meta
 from tridiff.fuzz.records.case import Case, LaunchOptions
 from tridiff.fuzz.records.runs import MOST_IN_RUNS, check_runs, in_runs, one_by_one
 from tridiff.kernels import lines
+from tridiff.kernels.record import Record
 
 LONGEST_REASON = 2000
 """Characters of an outcome's reason."""
@@ -32,7 +33,7 @@ class Verdict(enum.Enum):
         return self not in (Verdict.AGREE, Verdict.NOT_CHECKED)
 
 
-class Signature(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
+class Signature(Record, kw_only=True):
     """What makes two failing cases the same finding.
 
     kind: the class of failure (`value`, `nan_missing`, `SIGSEGV`, `illegal_address`, ...). where: the
@@ -84,7 +85,7 @@ class Signature(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields
 _BAR = " | "
 
 
-class RowCounts(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
+class RowCounts(Record, kw_only=True):
     """Independent inputs of one case, by what was decided about them."""
 
     agree: int = 0
@@ -101,7 +102,7 @@ class RowCounts(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields
         return self.agree + self.disagree
 
 
-class Seconds(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
+class Seconds(Record, kw_only=True):
     """Wall seconds spent in the worker, by phase."""
 
     materialise: float = 0.0
@@ -110,7 +111,7 @@ class Seconds(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=T
     judge: float = 0.0
 
 
-class WrongElement(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
+class WrongElement(Record, kw_only=True):
     """An element of an output, by its place in the whole of it in row-major order, with its value and, by oracle, the
     right one, as text."""
 
@@ -120,14 +121,14 @@ class WrongElement(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fie
     expected: dict[str, str] = {}
 
 
-class Launched(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
+class Launched(Record, kw_only=True):
     """One of the launches of a case: under which options, and in which of its schedules."""
 
     options: LaunchOptions
     schedule: int = 0
 
 
-class Evidence(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
+class Evidence(Record, kw_only=True):
     """The first failing row, values as text (see `tridiff.fuzz.content.text`), or the tail of the worker's log.
 
     In files `"256 x 1.0"` stands for 256 equal values in a row, and oracles that expect the same stand together, as
@@ -185,7 +186,7 @@ def _each(told: Callable[[Iterable[str]], tuple[str, ...]], arrays: _Values) -> 
     return {name: told(values) for name, values in arrays.items()}
 
 
-class Relative(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
+class Relative(Record, kw_only=True):
     """Another case that fails, and how."""
 
     case: Case
@@ -208,7 +209,7 @@ ORACLE_CONFLICT = "oracle_conflict"
 """How the reason begins of a case that was not checked because the oracles contradict each other."""
 
 
-class Outcome(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
+class Outcome(Record, kw_only=True):
     """The judged result of one case."""
 
     case_digest: str

@@ -2,11 +2,10 @@
 
 import enum
 
-import msgspec
-
 from tridiff.fuzz.records.case import Case
 from tridiff.fuzz.records.observed import Observed
 from tridiff.fuzz.records.outcome import Outcome
+from tridiff.kernels.record import Record
 
 
 class Relation(enum.Enum):
@@ -42,7 +41,7 @@ class Relation(enum.Enum):
         return self in (Relation.REGRESSION, Relation.FIXED, Relation.BOTH, Relation.DIFFERENT)
 
 
-class Numeric(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
+class Numeric(Record, kw_only=True):
     """How far the elements of one output lie apart on two builds. histogram: by distance in units in the last place
     ("1", "2", "4", ... upper ends, "more" beyond 2^20), elements; bias: those where the candidate is larger minus
     those where it is smaller."""
@@ -58,7 +57,7 @@ class Numeric(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=T
         return Numeric(elements=self.elements + other.elements, histogram=histogram, bias=self.bias + other.bias)
 
 
-class RunTime(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
+class RunTime(Record, kw_only=True):
     """Seconds of one kernel on the device, medians of both builds. spread: between the shortest and the longest turn of
     the less steady build, as a part of its median."""
 
@@ -71,7 +70,7 @@ class RunTime(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=T
         return self.candidate / self.baseline if self.baseline else 0.0
 
 
-class PairOutcome(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
+class PairOutcome(Record, kw_only=True):
     """One case on both builds. kind, where: what tells findings apart, as in a `Signature`. flaky: the side that does
     not give the same twice. code_changed: stages whose code differs."""
 

@@ -5,7 +5,7 @@ from typing import Annotated
 
 import msgspec
 
-from tridiff.fuzz.records import Environment
+from tridiff.fuzz.records import Environment, Record
 
 CLASSES = ("agree", "value", "nan_missing", "nan_unexpected", "inf", "zero_sign", "flushed", "subnormal_operand",
            "undefined", "near")
@@ -25,7 +25,7 @@ Pattern = Annotated[int, msgspec.Meta(ge=0)]
 Name = Annotated[str, msgspec.Meta(pattern=r"^[a-z0-9_]{1,64}$")]
 
 
-class SweepOptions(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
+class SweepOptions(Record, kw_only=True):
     """How the subject is compiled. flush: `enable_reflect_ftz`, on by default in Triton."""
 
     num_warps: Annotated[int, msgspec.Meta(ge=1, le=32)] = 4
@@ -33,7 +33,7 @@ class SweepOptions(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fie
     flush: bool = True
 
 
-class SweepSpec(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
+class SweepSpec(Record, kw_only=True):
     """One sweep: an operation of kernels/pointwise/table.py, its operand types, options.
 
     planted: index at which the last bit of the result is flipped on purpose, to test the sweep; -1 for none.
@@ -58,7 +58,7 @@ class SweepSpec(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields
         return f"{self.op}-{'-'.join(self.dtypes)}{mark}"
 
 
-class Example(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
+class Example(Record, kw_only=True):
     """One input with what was computed: patterns as hexadecimal text, values as Python writes them."""
 
     operands: tuple[str, ...]
@@ -68,13 +68,13 @@ class Example(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=T
     ulps: float = 0.0
 
 
-class Box(msgspec.Struct, frozen=True, array_like=True, forbid_unknown_fields=True):
+class Box(Record, array_like=True):
     """A product of ranges of patterns, one (first, last) pair per operand, both included."""
 
     ranges: tuple[tuple[Pattern, Pattern], ...]
 
 
-class Deviation(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
+class Deviation(Record, kw_only=True):
     """All inputs of one class.
 
     boxes: their exact set, disjoint, by ascending pattern; complete unless there are too many to keep.
@@ -90,7 +90,7 @@ class Deviation(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields
     known: str = ""
 
 
-class Crosscheck(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
+class Crosscheck(Record, kw_only=True):
     """How the reference of the kernel compared with exact arithmetic, mpmath, numpy and torch.
 
     sampled: stratified inputs compared. near: inputs compared because subject and reference are more than half the
@@ -107,7 +107,7 @@ class Crosscheck(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_field
     example: str = ""
 
 
-class SweepResult(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
+class SweepResult(Record, kw_only=True):
     """What one sweep found. verdict: agree, disagree, oracles_disagree, not_checked (reason says why)."""
 
     spec: SweepSpec
@@ -134,7 +134,7 @@ class SweepResult(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fiel
         return sum(one.count for one in self.deviations)
 
 
-class SweepRecord(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
+class SweepRecord(Record, kw_only=True):
     """All results of one run of `tridiff sweep` on one Triton version and one kind of device."""
 
     environment: Environment

@@ -24,6 +24,7 @@ import msgspec
 from msgspec import Meta
 
 from tridiff.kernels import lines
+from tridiff.kernels.record import Record
 
 MAX_NODES = 96
 MAX_DEPTH = 12
@@ -43,26 +44,26 @@ def real_number(text: str) -> float:
     return float.fromhex(text) if "0x" in text else float(text)
 
 
-class _Record(msgspec.Struct, frozen=True, forbid_unknown_fields=True, omit_defaults=True):
-    pass
+class _Piece(Record, omit_defaults=True):
+    """What JSON tells without the fields that have their default."""
 
 
 # -- index expressions
 
 
-class Sym(msgspec.Struct, frozen=True, forbid_unknown_fields=True, tag="sym"):
+class Sym(Record, tag="sym"):
     """An axis (x0, x1, ..., r), a size parameter, or `v12`: the integer value of node 12 (indirect indexing)."""
 
     name: Name
 
 
-class Num(msgspec.Struct, frozen=True, forbid_unknown_fields=True, tag="num"):
+class Num(Record, tag="num"):
     """An integer constant."""
 
     value: Annotated[int, Meta(ge=-(2**63), le=2**63 - 1)]
 
 
-class Real(msgspec.Struct, frozen=True, forbid_unknown_fields=True, tag="real"):
+class Real(Record, tag="real"):
     """A double constant, as text (hexadecimal or decimal)."""
 
     value: Text
@@ -78,7 +79,7 @@ Function = Literal[
 """Every node of the expression printer (codegen.md §1); Python's semantics on exact numbers."""
 
 
-class Apply(msgspec.Struct, frozen=True, forbid_unknown_fields=True, tag="apply"):
+class Apply(Record, tag="apply"):
     """A function of expressions. add, mul, min, max, and, or take two or more arguments, modular_indexing three
     (x, d, m): (x // d) % m for x >= 0."""
 
@@ -158,7 +159,7 @@ else:  # Files have an expression as text.
     Written = Expr | str
 
 
-class _Indexing(_Record, frozen=True):
+class _Indexing(_Piece):
     """A node with an expression."""
 
     def __post_init__(self) -> None:
@@ -186,7 +187,7 @@ Joining = Literal["sum", "prod", "max", "min", "logcumsumexp", "affine", "argmax
 Stream = Literal["rand", "randn", "randint64"]
 Body = Literal["add_s32", "max_s32", "lop3_xor", "prmt_reverse", "ex2_approx", "popc"]
 
-class Constant(_Record, frozen=True, kw_only=True, tag="constant"):
+class Constant(_Piece, kw_only=True, tag="constant"):
     """A typed constant, the same at every point. value: text as in content terms ("-0.0", "nan", "inf", "255")."""
 
     value: Text
@@ -212,7 +213,7 @@ class Load(_Indexing, frozen=True, kw_only=True, tag="load"):
     checked: bool = False
 
 
-class Pointwise(_Record, frozen=True, kw_only=True, tag="op"):
+class Pointwise(_Piece, kw_only=True, tag="op"):
     """An operation of the op table (kernels/pointwise/table.py), by name. Operands have the dtypes the op wants:
     conversions are nodes of their own. With `upcast` halves are computed in fp32 and not rounded between nodes."""
 
@@ -220,7 +221,7 @@ class Pointwise(_Record, frozen=True, kw_only=True, tag="op"):
     args: Annotated[tuple[Value, ...], Meta(min_length=1, max_length=3)]
 
 
-class Cast(_Record, frozen=True, kw_only=True, tag="cast"):
+class Cast(_Piece, kw_only=True, tag="cast"):
     """to_dtype, or to_dtype_bitcast between types of one width."""
 
     arg: Value
@@ -228,7 +229,7 @@ class Cast(_Record, frozen=True, kw_only=True, tag="cast"):
     bitcast: bool = False
 
 
-class Masked(_Record, frozen=True, kw_only=True, tag="masked"):
+class Masked(_Piece, kw_only=True, tag="masked"):
     """The value where the mask holds, else `other` (of the value's dtype). Nodes that only this node needs are its
     body: their loads are made under the combined mask, and nothing is evaluated elsewhere that could fail."""
 
@@ -237,7 +238,7 @@ class Masked(_Record, frozen=True, kw_only=True, tag="masked"):
     other: Text = "0"
 
 
-class Reduce(_Record, frozen=True, kw_only=True, tag="reduce"):
+class Reduce(_Piece, kw_only=True, tag="reduce"):
     """A fold along r. welford gives three results (mean, m2, weight), argmax and argmin give the index (i64), any and
     all an i1, the others the accumulator type of codegen.md §2. welford_combine takes (mean, m2, weight)."""
 
@@ -245,7 +246,7 @@ class Reduce(_Record, frozen=True, kw_only=True, tag="reduce"):
     args: Annotated[tuple[Value, ...], Meta(min_length=1, max_length=3)]
 
 
-class Scan(_Record, frozen=True, kw_only=True, tag="scan"):
+class Scan(_Piece, kw_only=True, tag="scan"):
     """An inclusive scan along r under an associative combine on tuples. Results: one per argument.
 
     sum prod max min logcumsumexp: one argument. affine: (a, b) with (a, b) o (c, d) = (a c, b c + d).
@@ -255,7 +256,7 @@ class Scan(_Record, frozen=True, kw_only=True, tag="scan"):
     args: Annotated[tuple[Value, ...], Meta(min_length=1, max_length=2)]
 
 
-class Sort(_Record, frozen=True, kw_only=True, tag="sort"):
+class Sort(_Piece, kw_only=True, tag="sort"):
     """Sort along r (persistent schedules only). Results: values, original positions (i16, r at most 512)."""
 
     arg: Value
@@ -263,7 +264,7 @@ class Sort(_Record, frozen=True, kw_only=True, tag="sort"):
     stable: bool = True
 
 
-class Bucketize(_Record, frozen=True, kw_only=True, tag="bucketize"):
+class Bucketize(_Piece, kw_only=True, tag="bucketize"):
     """Position of a value among the sorted boundaries in a buffer (helpers.md §10). sorter: buffer of positions."""
 
     arg: Value
@@ -274,7 +275,7 @@ class Bucketize(_Record, frozen=True, kw_only=True, tag="bucketize"):
     sorter: Name | None = None
 
 
-class Random(_Record, frozen=True, kw_only=True, tag="random"):
+class Random(_Piece, kw_only=True, tag="random"):
     """The Philox stream (helpers.md §9): seed = element `slot` of an i64 buffer, offset = an integer value."""
 
     kind: Stream
@@ -285,7 +286,7 @@ class Random(_Record, frozen=True, kw_only=True, tag="random"):
     high: Annotated[int, Meta(ge=-(2**63), le=2**63 - 1)] = 0
 
 
-class Asm(_Record, frozen=True, kw_only=True, tag="asm"):
+class Asm(_Piece, kw_only=True, tag="asm"):
     """inline_asm_elementwise, one of a fixed set of 32-bit bodies (tridiff.kernels.codegen.assembly)."""
 
     body: Body
@@ -293,7 +294,7 @@ class Asm(_Record, frozen=True, kw_only=True, tag="asm"):
     pure: bool = True
 
 
-class Part(_Record, frozen=True, kw_only=True, tag="part"):
+class Part(_Piece, kw_only=True, tag="part"):
     """One result of a node that has several (frexp, welford, scans of tuples, sort)."""
 
     of: Value
@@ -364,7 +365,7 @@ def node_read(text: str) -> Node:
 Reduction = Literal["persistent", "looped", "split", "cooperative"]
 Role = Literal["in", "out", "inout", "scratch"]
 
-class Schedule(_Record, frozen=True, kw_only=True):
+class Schedule(_Piece, kw_only=True):
     """One way to run the graph. Every legal schedule must compute the same values (bit for bit where no float is
     accumulated).
 
@@ -392,7 +393,7 @@ class Schedule(_Record, frozen=True, kw_only=True):
     nan_check: bool = False
 
 
-class Buffer(_Record, frozen=True, kw_only=True):
+class Buffer(_Piece, kw_only=True):
     """A kernel argument. length: elements. role: `in`, `out`, `inout` (read and then stored by the same point, or
     accumulated into), `scratch` (workspace that is zero before each launch)."""
 
@@ -405,7 +406,7 @@ class Buffer(_Record, frozen=True, kw_only=True):
 Buffers = Annotated[tuple[Buffer, ...], Meta(max_length=24)]
 
 
-class Graph(_Record, frozen=True, kw_only=True, tag="graph"):
+class Graph(_Piece, kw_only=True, tag="graph"):
     """A program. outer: lengths of x0, x1, ...; r: length of the reduction axis, None without one (0 is legal and
     reduces nothing). schedules: the first is the main one, the others are variants."""
 

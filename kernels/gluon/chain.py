@@ -12,6 +12,7 @@ import msgspec
 from msgspec import UNSET, Meta, UnsetType
 
 from tridiff.kernels.gluon.layouts import Axis, Distributed, Extents, Order, Shared
+from tridiff.kernels.record import Record
 
 MAX_STEPS = 96
 MAX_ARRAYS = 32
@@ -29,11 +30,11 @@ Operator = Literal["add", "xor", "and", "or", "min", "max"]
 AtomicOperator = Literal["add", "max", "min", "and", "or", "xor", "xchg"]
 
 
-class _Step(msgspec.Struct, frozen=True, forbid_unknown_fields=True, omit_defaults=True):
+class _Step(Record, omit_defaults=True):
     pass
 
 
-class Global(msgspec.Struct, frozen=True, forbid_unknown_fields=True, omit_defaults=True):
+class Global(Record, omit_defaults=True):
     """An array in global memory, row-major; i1 is stored as bytes 0 and 1. A scalar has shape (1,).
 
     between: a promise that every value is a whole number between these two; indices and sums of floats need one.
@@ -46,7 +47,7 @@ class Global(msgspec.Struct, frozen=True, forbid_unknown_fields=True, omit_defau
     between: tuple[Small, Small] | UnsetType = UNSET
 
 
-class Limit(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
+class Limit(Record):
     """A mask: true where the index along `axis` is below `count`."""
 
     axis: Axis
@@ -56,7 +57,7 @@ class Limit(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
 # -- tensors ------------------------------------------------------------------------------------------------
 
 
-class Load(_Step, frozen=True, tag="load"):
+class Load(_Step, tag="load"):
     """`array.transpose(order)`; where the mask is false, `other`. pointers: the layout in which the pointers are
     made before they are converted to `layout`."""
 
@@ -68,7 +69,7 @@ class Load(_Step, frozen=True, tag="load"):
     pointers: Distributed | UnsetType = UNSET
 
 
-class Ramp(_Step, frozen=True, tag="ramp"):
+class Ramp(_Step, tag="ramp"):
     """`((sum of strides * indices + start) ^ flip) & mask`, in i32, then converted to `dtype`."""
 
     shape: Extents
@@ -80,14 +81,14 @@ class Ramp(_Step, frozen=True, tag="ramp"):
     mask: Annotated[int, Meta(ge=-1, lt=1 << 30)] = -1
 
 
-class Convert(_Step, frozen=True, tag="convert"):
+class Convert(_Step, tag="convert"):
     """The same tensor in another layout."""
 
     source: Value
     layout: Distributed
 
 
-class Transpose(_Step, frozen=True, tag="transpose"):
+class Transpose(_Step, tag="transpose"):
     """`source.transpose(order)`, converted to `layout` from whatever layout the compiler infers."""
 
     source: Value
@@ -95,7 +96,7 @@ class Transpose(_Step, frozen=True, tag="transpose"):
     layout: Distributed
 
 
-class Regroup(_Step, frozen=True, tag="regroup"):
+class Regroup(_Step, tag="regroup"):
     """`source.reshape(shape)`, converted to `layout` from whatever layout the compiler infers."""
 
     source: Value
@@ -103,7 +104,7 @@ class Regroup(_Step, frozen=True, tag="regroup"):
     layout: Distributed
 
 
-class Fp4(_Step, frozen=True, tag="fp4"):
+class Fp4(_Step, tag="fp4"):
     """Bytes to pairs of e2m1 numbers, low nibble first, along `axis`, which becomes twice as long; converted to
     `layout`."""
 
@@ -113,7 +114,7 @@ class Fp4(_Step, frozen=True, tag="fp4"):
     layout: Distributed
 
 
-class Combine(_Step, frozen=True, tag="combine"):
+class Combine(_Step, tag="combine"):
     """`left op right`, element by element; both in one layout."""
 
     left: Value
@@ -121,7 +122,7 @@ class Combine(_Step, frozen=True, tag="combine"):
     op: Operator
 
 
-class Reduce(_Step, frozen=True, tag="reduce"):
+class Reduce(_Step, tag="reduce"):
     """Reduction along `axis`; the result has the slice of the source's layout, or is a scalar."""
 
     source: Value
@@ -129,7 +130,7 @@ class Reduce(_Step, frozen=True, tag="reduce"):
     op: Operator
 
 
-class Scan(_Step, frozen=True, tag="scan"):
+class Scan(_Step, tag="scan"):
     """Inclusive scan along `axis`, from the end if `reverse`."""
 
     source: Value
@@ -138,7 +139,7 @@ class Scan(_Step, frozen=True, tag="scan"):
     reverse: bool = False
 
 
-class Take(_Step, frozen=True, tag="take"):
+class Take(_Step, tag="take"):
     """`take_along_axis(source, index, axis)` in registers."""
 
     source: Value
@@ -146,7 +147,7 @@ class Take(_Step, frozen=True, tag="take"):
     axis: Axis
 
 
-class Out(_Step, frozen=True, tag="out"):
+class Out(_Step, tag="out"):
     """Store a tensor to an output array: `array.transpose(order) = source`."""
 
     source: Value
@@ -157,7 +158,7 @@ class Out(_Step, frozen=True, tag="out"):
 # -- buffers ------------------------------------------------------------------------------------------------
 
 
-class Alloc(_Step, frozen=True, tag="alloc"):
+class Alloc(_Step, tag="alloc"):
     """A buffer; with `slots`, that many of them behind one another. source: what it holds at first."""
 
     dtype: DType
@@ -167,21 +168,21 @@ class Alloc(_Step, frozen=True, tag="alloc"):
     source: Value | UnsetType = UNSET
 
 
-class Store(_Step, frozen=True, tag="store"):
+class Store(_Step, tag="store"):
     """`view[...] = source`."""
 
     view: Value
     source: Value
 
 
-class Read(_Step, frozen=True, tag="read"):
+class Read(_Step, tag="read"):
     """The view's elements as a tensor."""
 
     view: Value
     layout: Distributed
 
 
-class Index(_Step, frozen=True, tag="index"):
+class Index(_Step, tag="index"):
     """`view[slot]`; running: the slot is known at run time only."""
 
     view: Value
@@ -189,7 +190,7 @@ class Index(_Step, frozen=True, tag="index"):
     running: bool = False
 
 
-class Subslice(_Step, frozen=True, tag="subslice"):
+class Subslice(_Step, tag="subslice"):
     """`view[..., start:start + length, ...]` along `axis`."""
 
     view: Value
@@ -198,21 +199,21 @@ class Subslice(_Step, frozen=True, tag="subslice"):
     length: Annotated[int, Meta(ge=1, le=1 << 14)]
 
 
-class Permute(_Step, frozen=True, tag="permute"):
+class Permute(_Step, tag="permute"):
     """`view.transpose(order)`."""
 
     view: Value
     order: Order
 
 
-class Reshape(_Step, frozen=True, tag="reshape"):
+class Reshape(_Step, tag="reshape"):
     """`view.reshape(shape)`."""
 
     view: Value
     shape: Extents
 
 
-class Reinterpret(_Step, frozen=True, tag="reinterpret"):
+class Reinterpret(_Step, tag="reinterpret"):
     """The same bytes as another buffer."""
 
     view: Value
@@ -221,7 +222,7 @@ class Reinterpret(_Step, frozen=True, tag="reinterpret"):
     layout: Shared
 
 
-class Gather(_Step, frozen=True, tag="gather"):
+class Gather(_Step, tag="gather"):
     """`take_along_axis(view, index, axis)`."""
 
     view: Value
@@ -229,7 +230,7 @@ class Gather(_Step, frozen=True, tag="gather"):
     axis: Axis
 
 
-class Scatter(_Step, frozen=True, tag="scatter"):
+class Scatter(_Step, tag="scatter"):
     """`put_along_axis(view, index, source, axis)` after broadcasting index and source against each other; no element
     may be the target of two."""
 
@@ -239,7 +240,7 @@ class Scatter(_Step, frozen=True, tag="scatter"):
     axis: Axis
 
 
-class Atomic(_Step, frozen=True, tag="atomic"):
+class Atomic(_Step, tag="atomic"):
     """`view[target] = view[target] op source` for every element of source and index, in any order; the value is what
     stood there before. Elements whose mask is false do nothing and have no value."""
 
@@ -251,17 +252,17 @@ class Atomic(_Step, frozen=True, tag="atomic"):
     mask: Limit | UnsetType = UNSET
 
 
-class Barrier(_Step, frozen=True, tag="barrier"):
+class Barrier(_Step, tag="barrier"):
     """All warps wait for one another."""
 
 
-class Dealloc(_Step, frozen=True, tag="dealloc"):
+class Dealloc(_Step, tag="dealloc"):
     """The end of a buffer's life; `view` is the buffer itself."""
 
     view: Value
 
 
-class Ring(_Step, frozen=True, tag="ring"):
+class Ring(_Step, tag="ring"):
     """A loop that copies `tiles` tiles from the rows of one array to those of another through a ring of `slots`
     buffers, storing `ahead` tiles ahead of reading. Arrays have the shape (tiles, *shape)."""
 
@@ -283,7 +284,7 @@ VIEWS_OF_VIEWS = (Index, Subslice, Permute, Reshape, Reinterpret)
 VIEW_STEPS = (Alloc, *VIEWS_OF_VIEWS)
 
 
-class Chain(msgspec.Struct, frozen=True, forbid_unknown_fields=True, tag="chain"):
+class Chain(Record, tag="chain"):
     """One kernel of one block with `warps` warps."""
 
     warps: Annotated[int, Meta(ge=1, le=16)]

@@ -10,8 +10,9 @@ from __future__ import annotations
 import math
 from typing import Annotated, Literal
 
-import msgspec
 from msgspec import Meta
+
+from tridiff.kernels.record import Record
 
 MAX_RANK = 5
 LANES = 32
@@ -25,7 +26,7 @@ Basis = Annotated[tuple[Annotated[int, Meta(ge=0, lt=1 << 14)], ...], Meta(min_l
 Bases = Annotated[tuple[Basis, ...], Meta(max_length=16)]
 
 
-class Blocked(msgspec.Struct, frozen=True, forbid_unknown_fields=True, tag="blocked"):
+class Blocked(Record, tag="blocked"):
     """Tiles of `size_per_thread` elements per thread, threads of a warp and warps in a grid, `order` from the
     fastest axis on. A tensor larger than the tile repeats it in registers, a smaller one is held by several threads."""
 
@@ -35,7 +36,7 @@ class Blocked(msgspec.Struct, frozen=True, forbid_unknown_fields=True, tag="bloc
     order: Order
 
 
-class Slice(msgspec.Struct, frozen=True, forbid_unknown_fields=True, tag="slice"):
+class Slice(Record, tag="slice"):
     """What remains of `parent` when its axis `dim` is reduced away."""
 
     dim: Axis
@@ -48,7 +49,7 @@ class Slice(msgspec.Struct, frozen=True, forbid_unknown_fields=True, tag="slice"
         return (*shape[:self.dim], extent, *shape[self.dim:])
 
 
-class Linear(msgspec.Struct, frozen=True, forbid_unknown_fields=True, tag="linear"):
+class Linear(Record, tag="linear"):
     """Explicit bases of registers, lanes and warps for tensors of `shape`; a zero basis repeats elements."""
 
     register: Bases
@@ -57,7 +58,7 @@ class Linear(msgspec.Struct, frozen=True, forbid_unknown_fields=True, tag="linea
     shape: Extents
 
 
-class Mma(msgspec.Struct, frozen=True, forbid_unknown_fields=True, tag="mma"):
+class Mma(Record, tag="mma"):
     """Accumulator of a tensor core instruction: version 2 (mma.sync) or 3 (wgmma, four warps together)."""
 
     version: Literal[2, 3]
@@ -65,7 +66,7 @@ class Mma(msgspec.Struct, frozen=True, forbid_unknown_fields=True, tag="mma"):
     instruction: Extents
 
 
-class DotOperand(msgspec.Struct, frozen=True, forbid_unknown_fields=True, tag="dot_operand"):
+class DotOperand(Record, tag="dot_operand"):
     """Operand 0 (left) or 1 (right) of a dot whose result has the layout `parent`; k_width: elements along k that
     a thread holds together."""
 
@@ -78,7 +79,7 @@ Distributed = Blocked | Slice | Linear | Mma | DotOperand
 """Layouts of tensors in registers."""
 
 
-class Swizzled(msgspec.Struct, frozen=True, forbid_unknown_fields=True, tag="swizzled"):
+class Swizzled(Record, tag="swizzled"):
     """Rows along order[0]; groups of `vec` elements of a row are exchanged by exclusive or with the row's phase,
     (row / per_phase) % max_phase. vec = max_phase = 1 is plain memory."""
 
@@ -88,7 +89,7 @@ class Swizzled(msgspec.Struct, frozen=True, forbid_unknown_fields=True, tag="swi
     order: Order
 
 
-class Padded(msgspec.Struct, frozen=True, forbid_unknown_fields=True, tag="padded"):
+class Padded(Record, tag="padded"):
     """Offsets by bases, then `padding` unused elements after every `interval`; pairs add up."""
 
     pairs: Annotated[tuple[tuple[Extent, Extent], ...], Meta(min_length=1, max_length=4)]
@@ -106,7 +107,7 @@ Bits = Literal[8, 16, 32, 64]
 """Of an element in memory."""
 
 
-class Nvmma(msgspec.Struct, frozen=True, forbid_unknown_fields=True, tag="nvmma"):
+class Nvmma(Record, tag="nvmma"):
     """What TMA and wgmma read: eight rows of `swizzle` bytes, swizzled in groups of 16 bytes."""
 
     swizzle: NvmmaRow
@@ -115,7 +116,7 @@ class Nvmma(msgspec.Struct, frozen=True, forbid_unknown_fields=True, tag="nvmma"
     transposed: bool = False
 
 
-class SharedLinear(msgspec.Struct, frozen=True, forbid_unknown_fields=True, tag="shared_linear"):
+class SharedLinear(Record, tag="shared_linear"):
     """Offsets by bases; an invertible map for buffers of exactly that size."""
 
     offset: Bases

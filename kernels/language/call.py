@@ -9,6 +9,7 @@ import msgspec
 from msgspec import Meta
 
 from tridiff.kernels import lines
+from tridiff.kernels.record import Record
 
 _Name = Annotated[str, Meta(pattern=r"^[A-Za-z_][A-Za-z0-9_.]{0,63}\Z")]
 _DType = Annotated[str, Meta(pattern=r"^[a-z0-9]{2,8}\Z")]
@@ -21,7 +22,7 @@ Options = dict[_Name, bool | int | Annotated[str, Meta(max_length=40)]]
 OperandKind = Literal["block", "scalar", "number", "constexpr", "argument"]
 
 
-class Operand(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True, omit_defaults=True):
+class Operand(Record, kw_only=True, omit_defaults=True):
     """One operand. block: a tensor of `shape`; scalar: one value loaded by a scalar pointer; number: a literal in the
     source; constexpr: the same value as a `tl.constexpr` parameter; argument: a number that is known at launch only.
     dtype of numbers: that which Triton gives them."""
@@ -82,7 +83,7 @@ else:  # Files have it in a line.
     WrittenOperand = Operand | str
 
 
-class Result(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
+class Result(Record, kw_only=True):
     """What a call must give: element type and shape, () for a scalar."""
 
     dtype: _DType
@@ -96,7 +97,7 @@ class Result(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=Tr
         return number
 
 
-class Call(msgspec.Struct, frozen=True, kw_only=True, tag="call", forbid_unknown_fields=True, omit_defaults=True):
+class Call(Record, kw_only=True, tag="call", omit_defaults=True):
     """A call: its row in the table of the language, operands, options of the row, and the element types in which its
     results are stored (left to Triton's implicit conversion where they are not those of the results)."""
 

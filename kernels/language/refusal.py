@@ -2,11 +2,12 @@
 
 from typing import Annotated
 
-import msgspec
 from msgspec import Meta
 
+from tridiff.kernels.record import Record
 
-class Refusal(msgspec.Struct, frozen=True, kw_only=True, tag="refusal", forbid_unknown_fields=True, omit_defaults=True):
+
+class Refusal(Record, kw_only=True, tag="refusal", omit_defaults=True):
     """row: what is wrong. mended: the kernel without it, which must be taken."""
 
     row: Annotated[str, Meta(pattern=r"^[a-z_]{1,48}\Z")]

@@ -12,12 +12,13 @@ from msgspec import Meta
 
 from tridiff.kernels import lines
 from tridiff.kernels.language.call import Operand, Result, WrittenOperand
+from tridiff.kernels.record import Record
 
 _Name = Annotated[str, Meta(pattern=r"^[A-Za-z_][A-Za-z0-9_.]{0,63}\Z")]
 _Word = Annotated[str, Meta(pattern=r"^[A-Za-z0-9_ .,:+*/%&|^<>=!~()\[\]-]{0,60}\Z")]
 
 
-class Node(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True, omit_defaults=True):
+class Node(Record, kw_only=True, omit_defaults=True):
     """One construct: its row, what the row is told (operators, names, literals), and the constructs inside of it."""
 
     row: _Name
@@ -96,7 +97,7 @@ def _in_lines(nodes: tuple[Node, ...]) -> tuple[object, ...]:
     return tuple(one.line or one for one in nodes)
 
 
-class Script(msgspec.Struct, frozen=True, kw_only=True, tag="script", forbid_unknown_fields=True, omit_defaults=True):
+class Script(Record, kw_only=True, tag="script", omit_defaults=True):
     """A kernel: operands x0, x1, ... that are loaded (or constexpr parameters), helper functions, statements, and the
     variables that are stored at the end with the types and shapes that they must have."""
 

@@ -9,17 +9,17 @@ from __future__ import annotations
 import math
 from typing import Annotated, ClassVar, Literal
 
-import msgspec
 from msgspec import Meta
 
 from tridiff.kernels.gluon.dialect import GL_DTYPES, IMPORTS, NVIDIA_IMPORTS, Dialect
 from tridiff.kernels.pipelines.plan import DTYPE_BITS, TMA_SLOT, TMA_UNIT, Movable
 from tridiff.kernels.pipelines.text_faults import planted
+from tridiff.kernels.record import Record
 
 Axes = Meta(min_length=1, max_length=5)
 
 
-class Boxes(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True, tag="boxes"):
+class Boxes(Record, kw_only=True, tag="boxes"):
     """box, shape, at, to: elements along every axis. shape: of the tensor; lines begin at multiples of 16 bytes.
     to: where box 0 is stored by TMA; () where threads store the boxes one behind the other. swizzle: bytes of the
     shared layout's. `problem` says which are legal."""

@@ -8,19 +8,19 @@ from __future__ import annotations
 
 from typing import Annotated, ClassVar, Literal
 
-import msgspec
 from msgspec import Meta
 
 from tridiff.kernels.gluon.dialect import GL_DTYPES, IMPORTS, NVIDIA_IMPORTS, Dialect
 from tridiff.kernels.pipelines.layouts import Blocked
 from tridiff.kernels.pipelines.plan import DTYPE_BITS, SHARED_BYTES, Movable
 from tridiff.kernels.pipelines.text_faults import planted
+from tridiff.kernels.record import Record
 
 Spread = Annotated[str, Meta(pattern=r"^[rcd]{1,3}\Z")]
 """How something is spread over the blocks, one letter per bit of a block's number: r rows, c columns, d not at all."""
 
 
-class Exchange(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True, tag="exchange"):
+class Exchange(Record, kw_only=True, tag="exchange"):
     """value, memory, read: how registers, shared memory and the reader's registers are spread over the blocks; read "":
     like memory. across: vectors along the rows. vector: bytes of one. maximum: phases of a swizzle, 0 for the layout of
     tensor cores. ahead: tiles stored before the first is waited for. every: tiles between two barriers of the cluster.

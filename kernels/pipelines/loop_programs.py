@@ -9,10 +9,10 @@ This module imports msgspec only: the process that draws programs has no Triton.
 
 from typing import Annotated, Literal
 
-import msgspec
 from msgspec import Meta
 
 from tridiff.kernels.pipelines.plan import DTYPE_BITS, REDUCED, TMA_SLOT, TMA_UNIT
+from tridiff.kernels.record import Record
 
 SHARED_BYTES = 200 << 10
 """Shared memory that a product's stages may take; the compiler adds buffers and barriers of its own (an sm_90 block can
@@ -29,7 +29,7 @@ BoxRows = Literal[1, 8, 16, 32, 64]
 BoxColumns = Literal[16, 32, 64, 128]
 
 
-class Stream(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True, tag="stream"):
+class Stream(Record, kw_only=True, tag="stream"):
     """A line written block by block from two lines of i32: `loops.stream`."""
 
     width: Length
@@ -38,7 +38,7 @@ class Stream(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=Tr
     kind: Literal["add", "running", "indirect", "conditional"] = "add"
 
 
-class LineFold(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True, tag="line_fold"):
+class LineFold(Record, kw_only=True, tag="line_fold"):
     """A line of i32 reduced to one number, block by block: `loops.fold`."""
 
     width: Length
@@ -47,7 +47,7 @@ class LineFold(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=
     kind: Literal["sum", "max", "xor"] = "sum"
 
 
-class Product(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True, tag="product"):
+class Product(Record, kw_only=True, tag="product"):
     """(m, inner) @ (inner, n), or its transpose (n, inner), with loads through pointers: `loops.product`."""
 
     inner: Annotated[int, Meta(ge=16, le=1 << 16, multiple_of=16)]
@@ -59,7 +59,7 @@ class Product(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=T
     dtype: Literal["fp16", "bf16", "fp32", "i8"] = "fp16"
 
 
-class DescribedProduct(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True, tag="described_product"):
+class DescribedProduct(Record, kw_only=True, tag="described_product"):
     """(m, inner) @ (n, inner).T with loads through tensor descriptors: `loops.described_product`.
 
     store: through pointers, through a descriptor that every program has of its own, or through one that all programs
@@ -76,7 +76,7 @@ class DescribedProduct(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown
     dtype: Literal["fp16", "bf16"] = "fp16"
 
 
-class BoxCopy(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True, tag="box_copy"):
+class BoxCopy(Record, kw_only=True, tag="box_copy"):
     """Boxes of rows x columns copied along `width` columns, a number added: `loops.described_copy`.
 
     described_store: they are stored through a descriptor as well, instead of through pointers.
@@ -101,7 +101,7 @@ class BoxCopy(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=T
         return self.described_store and self.width % self.unit > 0
 
 
-class BoxReduction(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True, tag="box_reduction"):
+class BoxReduction(Record, kw_only=True, tag="box_reduction"):
     """Boxes of every program combined with what stands in one output: `loops.described_reduction`."""
 
     rows: BoxRows
@@ -112,7 +112,7 @@ class BoxReduction(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fie
     dtype: Literal["i32", "u32", "fp32", "fp16", "bf16"] = "i32"
 
 
-class RowGather(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True, tag="row_gather"):
+class RowGather(Record, kw_only=True, tag="row_gather"):
     """Rows gathered by their numbers, or scattered to them, by a tensor map: `loops.described_gather`."""
 
     rows: Literal[8, 32, 64] = 8
@@ -121,7 +121,7 @@ class RowGather(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields
     dtype: Literal["fp32", "fp16", "i32"] = "fp32"
 
 
-class Hinted(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True, tag="hinted"):
+class Hinted(Record, kw_only=True, tag="hinted"):
     """A loop with further options, which change no result: `tridiff.kernels.pipelines.hinted_loops`.
 
     lines: how many lines or matrices a program works on; if there are several, the options are those of the loop over

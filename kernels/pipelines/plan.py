@@ -9,8 +9,9 @@ This module imports msgspec only: the process that draws plans has no Triton.
 
 from typing import Annotated, Literal
 
-import msgspec
 from msgspec import Meta
+
+from tridiff.kernels.record import Record
 
 DTYPE_BITS = {"i8": 8, "fp8e4nv": 8, "fp8e5": 8, "i16": 16, "fp16": 16, "bf16": 16, "i32": 32, "u32": 32,
               "fp32": 32, "i64": 64}
@@ -40,7 +41,7 @@ REDUCED = {"add": ("i32", "u32", "fp32", "fp16", "bf16"), "min": ("i32", "u32"),
 """Element types of TMA reductions."""
 
 
-class Source(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
+class Source(Record, kw_only=True):
     """One input and how its tiles come into shared memory.
 
     copy: `cp_async` with commit and wait groups; `cp_arrive` with an mbarrier that every thread arrives on when its
@@ -58,18 +59,18 @@ class Source(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=Tr
     evict: Literal["", "evict_first", "evict_last"] = ""
 
 
-class Op(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
+class Op(Record, kw_only=True):
     """One operation on a tile. constant: the operand of add, multiply (odd), xor, and the shift of mix."""
 
     kind: OpKind
     constant: Annotated[int, Meta(ge=-63, le=63)] = 1
 
 
-class Store(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True, tag="store"):
+class Store(Record, kw_only=True, tag="store"):
     """Every tile is stored by the threads."""
 
 
-class TmaStore(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True, tag="tma_store"):
+class TmaStore(Record, kw_only=True, tag="tma_store"):
     """Every tile goes through a ring of `buffers` staging buffers to global memory; at most `pending` copies are
     under way when a buffer is filled again. reduce: the tile is combined with what stands there."""
 
@@ -79,14 +80,14 @@ class TmaStore(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=
     reduce: Literal["", "add", "min", "max", "and", "or", "xor"] = ""
 
 
-class Fold(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True, tag="fold"):
+class Fold(Record, kw_only=True, tag="fold"):
     """All tiles are folded into one. returned: as a result of the default partition."""
 
     op: Literal["add", "xor", "max"] = "add"
     returned: bool = False
 
 
-class Dot(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True, tag="dot"):
+class Dot(Record, kw_only=True, tag="dot"):
     """out = sum of first @ second over the tiles, on tensor cores; tiles are chunks of the inner axis.
 
     n: columns of the result. depth: multiplications that may be under way when the next one is issued.
@@ -102,7 +103,7 @@ class Dot(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True,
 Sink = Store | TmaStore | Fold | Dot
 
 
-class Worker(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
+class Worker(Record, kw_only=True):
     """One partition besides the default one. registers: requested per thread; None leaves it to the compiler."""
 
     role: Role
@@ -110,7 +111,7 @@ class Worker(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=Tr
     registers: Annotated[int, Meta(ge=24, le=240, multiple_of=8)] | None = 48
 
 
-class Plan(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True, tag="plan"):
+class Plan(Record, kw_only=True, tag="plan"):
     """A pipelined kernel. `tridiff.kernels.pipelines.legal` says which are legal."""
 
     dtype: DType = "i32"

@@ -6,8 +6,9 @@ nowhere else. This module imports msgspec only.
 
 from typing import Annotated, Literal
 
-import msgspec
 from msgspec import Meta
+
+from tridiff.kernels.record import Record
 
 MOST_GROUPS = 24
 """Groups of copies under way, each with a buffer of its own: 192 KiB of shared memory at most."""
@@ -15,41 +16,41 @@ Spaces = Literal["all", "global_read|global_write", "local|global_read|global_wr
 """Spellings of a barrier that orders global memory; a version without `ttg.barrier` has `gpu.barrier` for each."""
 
 
-class Barrier(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True, tag="barrier"):
+class Barrier(Record, kw_only=True, tag="barrier"):
     """A line reversed through global memory, a barrier of the memories `spaces` between writing and reading."""
 
     spaces: Spaces = "all"
 
 
-class Mailbox(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True, tag="mailbox"):
+class Mailbox(Record, kw_only=True, tag="mailbox"):
     """A line reversed through scratch memory that the compiler allocates, `decoys` other allocations around it."""
 
     alignment: Literal[128, 16, 4, 1024] = 128
     decoys: Annotated[int, Meta(ge=0, le=3)] = 0
 
 
-class WarpNumbers(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True, tag="warp_id"):
+class WarpNumbers(Record, kw_only=True, tag="warp_id"):
     """The number of the warp that holds each element. hint: without the hint that it is uniform, where there is one."""
 
     hint: bool = False
     region: Literal["block", "partition"] = "block"
 
 
-class Partitions(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True, tag="warp_specialize"):
+class Partitions(Record, kw_only=True, tag="warp_specialize"):
     """A default partition and `workers` of two warps. requested: they ask for registers."""
 
     workers: Annotated[int, Meta(ge=1, le=3)] = 1
     requested: bool = False
 
 
-class Tokens(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True, tag="tokens"):
+class Tokens(Record, kw_only=True, tag="tokens"):
     """Asynchronous copies with tokens in `groups` groups, of which the first wait leaves `pending`."""
 
     groups: Annotated[int, Meta(ge=1, le=MOST_GROUPS)] = 1
     pending: Annotated[int, Meta(ge=0, le=MOST_GROUPS - 1)] = 0
 
 
-class Masked(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True, tag="mask"):
+class Masked(Record, kw_only=True, tag="mask"):
     """One operation under `ttg.mask`, executed if `flag` is set, through the pass that pipelines with `stages`."""
 
     wrapped: Literal["load", "store", "atomic", "copy"] = "load"
@@ -57,14 +58,14 @@ class Masked(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=Tr
     stages: Annotated[int, Meta(ge=1, le=5)] = 1
 
 
-class PredicateStage(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True, tag="predicate_stage"):
+class PredicateStage(Record, kw_only=True, tag="predicate_stage"):
     """A loop of `trips` iterations over lines, pipelined in `stages` with predicates."""
 
     trips: Annotated[int, Meta(ge=1, le=MOST_GROUPS)] = 1
     stages: Annotated[int, Meta(ge=2, le=5)] = 2
 
 
-class ClusterBarrier(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True, tag="cluster"):
+class ClusterBarrier(Record, kw_only=True, tag="cluster"):
     """Two blocks of a cluster that wait for each other. fence: with a fence for mbarriers, where there is one."""
 
     relaxed: bool = False
@@ -74,7 +75,7 @@ class ClusterBarrier(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_f
 Form = Barrier | Mailbox | WarpNumbers | Partitions | Tokens | Masked | PredicateStage | ClusterBarrier
 
 
-class Text(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True, tag="text"):
+class Text(Record, kw_only=True, tag="text"):
     """A form over lines of `elements` i32, `each` of a thread at a time, in blocks of `warps`."""
 
     form: Form
