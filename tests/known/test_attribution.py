@@ -1,5 +1,6 @@
 """Failures go to a known issue only if it accounts for all that is wrong."""
 
+from collections.abc import Callable
 from dataclasses import replace as changed
 from pathlib import Path
 
@@ -133,13 +134,26 @@ def trials_of(*params: str) -> list[KnownIssue]:
             for name in params]
 
 
+def having(*params: str) -> Case:
+    """A case in which all of them are 1."""
+    return replace(ramp(), params={**ramp().params, **dict.fromkeys(params, 1)})
+
+
+Known = Callable[..., None]
+
+
 @pytest.fixture
-def one_issue(monkeypatch: pytest.MonkeyPatch) -> KnownIssue:
-    monkeypatch.setattr(attribute, "issues_of", lambda case, subject: (LOADED,) if LOADED.match(case) else ())
-    return LOADED
+def known(monkeypatch: pytest.MonkeyPatch) -> Known:
+    """Makes these issues all that there are."""
+    def only(*issues: KnownIssue) -> None:
+        monkeypatch.setattr(attribute, "issues_of", lambda case, subject: tuple(
+            one for one in issues if one.match(case)))
+
+    only(LOADED)
+    return only
 
 
-def test_a_case_whose_relative_agrees_is_the_issue_and_the_relative_is_run_once(one_issue: KnownIssue) -> None:
+def test_a_case_whose_relative_agrees_is_the_issue_and_the_relative_is_run_once(known: Known) -> None:
     run: list[Case] = []
 
     def execute(case: Case) -> Outcome:
@@ -152,23 +166,22 @@ def test_a_case_whose_relative_agrees_is_the_issue_and_the_relative_is_run_once(
     assert [case.params["divisor_kind"] for case in run] == ["loaded"]
 
 
-def test_a_case_whose_relative_fails_as_well_is_another_defect(one_issue: KnownIssue) -> None:
+def test_a_case_whose_relative_fails_as_well_is_another_defect(known: Known) -> None:
     attribution = Attribution(outcome)
     assert attribution.issues(ramp(), outcome(ramp())) == ()
     assert (attribution.last.possible, attribution.last.refuted) == (("trial",), ("trial",))
 
 
-def test_what_another_issue_explains_in_the_relative_is_no_failure_of_it(one_issue: KnownIssue) -> None:
+def test_what_another_issue_explains_in_the_relative_is_no_failure_of_it(known: Known) -> None:
     attribution = Attribution(lambda case: outcome(case, explained=("signed-floordiv-ramp",)))
     assert attribution.issues(ramp(), outcome(ramp())) == ("trial",)
 
 
 @pytest.mark.parametrize(("last_agrees", "names"), [(True, ("trial",)), (False, ())])
 def test_a_relative_that_fails_in_another_way_must_belong_to_another_issue(
-        monkeypatch: pytest.MonkeyPatch, last_agrees: bool, names: tuple[str, ...]) -> None:
+        known: Known, last_agrees: bool, names: tuple[str, ...]) -> None:
     refused = changed(LOADED, errors=("Cannot bitcast*",), kinds=())
-    monkeypatch.setattr(attribute, "issues_of", lambda case, subject: tuple(
-        one for one in (refused, BESIDE) if one.match(case)))
+    known(refused, BESIDE)
 
     def execute(case: Case) -> Outcome:
         assert not refused.match(case)
@@ -185,9 +198,9 @@ def test_a_relative_that_fails_in_another_way_must_belong_to_another_issue(
     (Verdict.DISAGREE, "out_of_bounds", ("trial",)), (Verdict.CRASH, "illegal_address", ("trial",)),
     (Verdict.DISAGREE, "value", ()), (Verdict.CRASH, "SIGABRT", ())])
 def test_a_relative_of_which_no_value_is_asked_controls_only_failures_of_no_value(
-        monkeypatch: pytest.MonkeyPatch, verdict: Verdict, kind: str, names: tuple[str, ...]) -> None:
+        known: Known, verdict: Verdict, kind: str, names: tuple[str, ...]) -> None:
     any_failure = changed(LOADED, errors=("*",))
-    monkeypatch.setattr(attribute, "issues_of", lambda case, subject: (any_failure,) if LOADED.match(case) else ())
+    known(any_failure)
     failed = replace(outcome(ramp()), verdict=verdict, signature=replace(
         outcome(ramp()).signature, verdict=verdict, kind=kind))
     for reason, expected in ((ALL_OPEN, names), ("the launch was not made", ())):
@@ -198,9 +211,8 @@ def test_a_relative_of_which_no_value_is_asked_controls_only_failures_of_no_valu
 @pytest.mark.parametrize(("failing", "name"), [
     (("trial", "beside"), "trial"), (("beside",), "beside"), ((), "trial")])
 def test_of_issues_each_of_which_would_do_alone_it_is_one_that_fails_on_this_build(
-        monkeypatch: pytest.MonkeyPatch, failing: tuple[str, ...], name: str) -> None:
-    monkeypatch.setattr(attribute, "issues_of", lambda case, subject: tuple(
-        one for one in (LOADED, BESIDE) if one.match(case)))
+        known: Known, failing: tuple[str, ...], name: str) -> None:
+    known(LOADED, BESIDE)
 
     def execute(case: Case) -> Outcome:
         return outcome(case, failed=LOADED.match(case) and BESIDE.match(case))
@@ -216,9 +228,9 @@ PREDICTED = changed(LOADED, name="predicted", relative=None, explains="a:predict
     (("trial",), (), ("trial",)), (("trial", "predicted"), (), ("predicted",)), ((), (), ("predicted",)),
     (("trial",), ("predicted",), ("predicted",)), (("trial",), ("trial",), ("predicted",))])
 def test_what_an_issue_predicts_that_does_not_fail_here_is_one_that_does_if_its_control_passes(
-        monkeypatch: pytest.MonkeyPatch, live: tuple[str, ...], left: tuple[str, ...], names: tuple[str, ...]) -> None:
+        known: Known, live: tuple[str, ...], left: tuple[str, ...], names: tuple[str, ...]) -> None:
     """left: what predicts a failure of the relative. An issue that comes back on this build is news."""
-    monkeypatch.setattr(attribute, "issues_of", lambda case, subject: (PREDICTED, LOADED))
+    known(PREDICTED, LOADED)
     attribution = Attribution(lambda one: outcome(one, failed=bool(left), explained=tuple(
         name for name in left if name != "trial")), shows=live.__contains__)
     assert attribution.issues(ramp(), outcome(ramp(), explained=("predicted",))) == names
@@ -227,8 +239,8 @@ def test_what_an_issue_predicts_that_does_not_fail_here_is_one_that_does_if_its_
 
 @pytest.mark.parametrize(("live", "name"), [(("too",), "too"), (("predicted", "too"), "predicted"), ((), "predicted")])
 def test_of_issues_each_of_which_predicts_all_it_is_one_that_fails_on_this_build(
-        monkeypatch: pytest.MonkeyPatch, live: tuple[str, ...], name: str) -> None:
-    monkeypatch.setattr(attribute, "issues_of", lambda case, subject: (PREDICTED, changed(PREDICTED, name="too")))
+        known: Known, live: tuple[str, ...], name: str) -> None:
+    known(PREDICTED, changed(PREDICTED, name="too"))
     failed = replace(outcome(ramp(), explained=("predicted",)), explained_too=("too",))
     assert Attribution(outcome, shows=live.__contains__).issues(ramp(), failed) == (name,)
     unsaid = replace(failed, explained_too=())
@@ -238,18 +250,17 @@ def test_of_issues_each_of_which_predicts_all_it_is_one_that_fails_on_this_build
 @pytest.mark.parametrize(("live", "agrees", "name"), [
     (("told",), True, "told"), (("trial",), True, "trial"), ((), True, "trial"), (("trial",), False, "told")])
 def test_an_error_that_one_issue_is_told_by_alone_is_that_one_unless_another_one_does_and_fails_here(
-        monkeypatch: pytest.MonkeyPatch, live: tuple[str, ...], agrees: bool, name: str) -> None:
+        known: Known, live: tuple[str, ...], agrees: bool, name: str) -> None:
     told = changed(LOADED, name="told", relative=None, errors=("Cannot bitcast*",))
-    monkeypatch.setattr(attribute, "issues_of", lambda case, subject: (changed(LOADED, errors=("Cannot*",)), told))
+    known(changed(LOADED, errors=("Cannot*",)), told)
     attribution = Attribution(lambda case: outcome(case, failed=not agrees), shows=live.__contains__)
     assert attribution.issues(ramp(), outcome(ramp(), kind="Cannot bitcast data-type of size N")) == (name,)
 
 
-def test_of_issues_of_which_two_are_needed_the_third_is_not_told(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_of_issues_of_which_two_are_needed_the_third_is_not_told(known: Known) -> None:
     params = ("one", "two", "three")
-    trials = trials_of(*params)
-    monkeypatch.setattr(attribute, "issues_of", lambda case, subject: tuple(one for one in trials if one.match(case)))
-    case = replace(ramp(), params={**ramp().params, **dict.fromkeys(params, 1)})
+    known(*trials_of(*params))
+    case = having(*params)
 
     def execute(case: Case) -> Outcome:
         return outcome(case, failed=case.params["one"] == 1 or case.params["three"] == 1)
@@ -259,25 +270,22 @@ def test_of_issues_of_which_two_are_needed_the_third_is_not_told(monkeypatch: py
 
 
 def test_an_issue_that_does_alone_is_told_though_the_relative_without_all_patterns_breaks(
-        monkeypatch: pytest.MonkeyPatch) -> None:
+        known: Known) -> None:
     params = ("one", "two")
-    trials = trials_of(*params)
-    monkeypatch.setattr(attribute, "issues_of", lambda case, subject: tuple(one for one in trials if one.match(case)))
-    case = replace(ramp(), params={**ramp().params, **dict.fromkeys(params, 1)})
+    known(*trials_of(*params))
+    case = having(*params)
     breaks = Attribution(lambda case: outcome(case, failed=case.params["one"] == 1 or case.params["two"] == 0))
     assert breaks.issues(case, outcome(case)) == ("one",)
     assert Attribution(outcome).issues(case, outcome(case)) == (), "wrong whatever is taken away"
 
 
 def test_what_belongs_to_others_in_every_relative_makes_no_issue_needed_that_does_not_fail_here(
-        monkeypatch: pytest.MonkeyPatch) -> None:
+        known: Known) -> None:
     params = ("fails", "does-not")
-    trials = trials_of(*params)
     crash = changed(LOADED, name="crash", match=lambda case: case.params.get("fails") == 0, relative=None,
                     errors=("Scalar * is out of range",), kinds=())
-    monkeypatch.setattr(attribute, "issues_of", lambda case, subject: tuple(
-        one for one in (crash, *reversed(trials)) if one.match(case)))
-    case = replace(ramp(), params={**ramp().params, **dict.fromkeys(params, 1)})
+    known(crash, *reversed(trials_of(*params)))
+    case = having(*params)
 
     def execute(case: Case) -> Outcome:
         return outcome(case, kind="value" if case.params["fails"] == 1 else "Scalar 3 is out of range")
@@ -289,8 +297,7 @@ def test_what_belongs_to_others_in_every_relative_makes_no_issue_needed_that_doe
     (Verdict.HANG, Verdict.DISAGREE, ("trial",), 2), (Verdict.HANG, Verdict.HANG, (), 1),
     (Verdict.NOT_CHECKED, Verdict.DISAGREE, ("trial",), 2)])
 def test_a_relative_that_met_a_time_limit_is_run_once_more(
-        monkeypatch: pytest.MonkeyPatch, verdict: Verdict, failed: Verdict, names: tuple[str, ...], runs: int) -> None:
-    monkeypatch.setattr(attribute, "issues_of", lambda case, subject: (LOADED,) if LOADED.match(case) else ())
+        known: Known, verdict: Verdict, failed: Verdict, names: tuple[str, ...], runs: int) -> None:
     first = replace(outcome(ramp()), verdict=verdict, reason="no answer within 9 s of stage judge",
                     signature=None if verdict is Verdict.NOT_CHECKED else outcome(ramp()).signature)
     said_again = [first, outcome(ramp(), failed=False)]
@@ -301,24 +308,24 @@ def test_a_relative_that_met_a_time_limit_is_run_once_more(
 
 
 def test_an_issue_of_which_a_case_cannot_be_rid_does_not_stand_in_the_way_of_another(
-        monkeypatch: pytest.MonkeyPatch) -> None:
+        known: Known) -> None:
     fixed = changed(LOADED, name="without-a-relative", relative=lambda case: None)
-    monkeypatch.setattr(attribute, "issues_of", lambda case, subject: (fixed, LOADED) if LOADED.match(case) else ())
+    known(fixed, LOADED)
     case = ramp()
     assert Attribution(lambda one: outcome(one, failed=False)).issues(case, outcome(case)) == (LOADED.name,)
     assert Attribution(outcome).issues(case, outcome(case)) == ()
-    monkeypatch.setattr(attribute, "issues_of", lambda case, subject: (fixed,))
+    known(fixed)
     assert Attribution(lambda one: outcome(one, failed=False)).issues(case, outcome(case)) == ()
 
 
-def test_a_relative_that_cannot_be_run_is_no_control(one_issue: KnownIssue) -> None:
+def test_a_relative_that_cannot_be_run_is_no_control(known: Known) -> None:
     def refused(case: Case) -> Outcome:
         raise TridiffError("refused", fix="draw another case")
 
     assert Attribution(refused).issues(ramp(), outcome(ramp())) == ()
 
 
-def test_failures_of_another_kind_are_not_even_asked_about(one_issue: KnownIssue) -> None:
+def test_failures_of_another_kind_are_not_even_asked_about(known: Known) -> None:
     def never(case: Case) -> Outcome:
         raise AssertionError(case)
 
@@ -326,9 +333,9 @@ def test_failures_of_another_kind_are_not_even_asked_about(one_issue: KnownIssue
         assert Attribution(never).issues(ramp(), outcome(ramp(), kind=kind)) == ()
 
 
-def test_an_issue_of_errors_takes_the_errors_it_names_and_no_wrong_value(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_an_issue_of_errors_takes_the_errors_it_names_and_no_wrong_value(known: Known) -> None:
     said = changed(LOADED, relative=None, errors=("Cannot bitcast *",))
-    monkeypatch.setattr(attribute, "issues_of", lambda case, subject: (said,))
+    known(said)
     attribution = Attribution(outcome)
     assert attribution.issues(ramp(), outcome(ramp(), kind="Cannot bitcast data-type of size N")) == ("trial",)
     assert attribution.issues(ramp(), outcome(ramp(), kind="Cannot cast")) == ()
