@@ -33,6 +33,8 @@ from tridiff.fuzz.repro.script import script as script_of
 NEW = "zero-sign-c65330b634"
 HANG = "launch-6e7987d24d"
 REGRESSION, CHANGED, FIXED = "illegal-address-7f92aee734", NEW, "value-00ebe13492"
+Told = list[tuple[str, str]]
+"""Entries, and the path in front."""
 
 
 def tridiff(*arguments: str, status: int = 0) -> None:
@@ -56,9 +58,9 @@ def blamed(monkeypatch: pytest.MonkeyPatch) -> list[tuple[list[str], float]]:
 
 
 @pytest.fixture
-def told(monkeypatch: pytest.MonkeyPatch) -> list[tuple[str, str]]:
-    """Scripts that need no process: what was asked for, (entry, path in front)."""
-    asked: list[tuple[str, str]] = []
+def told(monkeypatch: pytest.MonkeyPatch) -> Told:
+    """Scripts that need no process: what was asked for."""
+    asked: Told = []
 
     def script(one: object, *, path: str = "", **_: object) -> Written:
         name = one.id  # type: ignore[attr-defined]
@@ -72,12 +74,27 @@ def told(monkeypatch: pytest.MonkeyPatch) -> list[tuple[str, str]]:
     return asked
 
 
-def test_a_new_finding_leaves_case_script_and_issue_text(tmp_path: Path, told: list[tuple[str, str]]) -> None:
+def publish_night(folder: Path, *found: CorpusEntry, corpus: Corpus | None = None, seconds: float = 20.0) -> str:
+    return publish_campaign(folder, read_summary(folder), list(found), corpus=corpus, seconds=seconds)
+
+
+def publish_both(folder: Path, *, seconds: float = 20.0) -> str:
+    return publish_gate(folder, read_gate(folder), seconds=seconds, builds=("/old", "/new"))
+
+
+def without_script(folder: Path, name: str) -> Path:
+    """The record whose finding has no script yet."""
+    (folder / "findings" / f"{name}.py").unlink()
+    (folder / "findings" / "notes.json").unlink()
+    return folder
+
+
+def test_a_new_finding_leaves_case_script_and_issue_text(tmp_path: Path, told: Told) -> None:
     folder = night(tmp_path, new=(entry(NEW),))
     for path in (folder / "findings").iterdir():
         path.unlink()
     planted = entry(FIXED)
-    assert publish_campaign(folder, read_summary(folder), [entry(NEW), planted], corpus=None, seconds=20.0) == ""
+    assert publish_night(folder, entry(NEW), planted) == ""
     assert told == [(NEW, "")], "only for what is new"
     assert sorted(path.name for path in (folder / "findings").iterdir()) == [
         "notes.json", f"{NEW}.json", f"{NEW}.md", f"{NEW}.py"]
@@ -87,50 +104,40 @@ def test_a_new_finding_leaves_case_script_and_issue_text(tmp_path: Path, told: l
     assert f"# {NEW}" in (folder / "report.html").read_text()
     assert (folder / "junit.xml").exists() and not (folder / "report.sarif").exists()
     told.clear()
-    publish_campaign(folder, read_summary(folder), [entry(NEW)], corpus=None, seconds=20.0)
+    publish_night(folder, entry(NEW))
     assert told == [], "what is there is not written twice"
 
 
 def test_a_new_finding_comes_out_with_its_blame_within_half_of_the_time(
-    tmp_path: Path, told: list[tuple[str, str]], blamed: list[tuple[list[str], float]],
+    tmp_path: Path, told: Told, blamed: list[tuple[list[str], float]],
 ) -> None:
     folder, store = night(tmp_path, new=(entry(NEW),)), Corpus(tmp_path / "corpus")
     one = replace(entry(NEW), blame=())
     store.admit(one)
-    publish_campaign(folder, read_summary(folder), [one], corpus=store, seconds=20.0)
+    publish_night(folder, one, corpus=store)
     assert blamed == [([one.found_in.backend], 10.0)]
     (kept,) = store.find(NEW).blame
     assert kept.stage == "front-end" and kept_entries(folder)[NEW].blame == (kept,)
     assert "the IR computes 0 - x" in (folder / "findings" / f"{NEW}.md").read_text()
-    publish_campaign(folder, read_summary(folder), [replace(one, blame=(kept,))], corpus=store, seconds=20.0)
-    publish_campaign(folder, read_summary(folder), [one], corpus=store, seconds=15.0)
+    publish_night(folder, replace(one, blame=(kept,)), corpus=store)
+    publish_night(folder, one, corpus=store, seconds=15.0)
     assert len(blamed) == 1, "not what is blamed already, nor where there is no time for it"
 
 
 def test_planted_faults_are_reported_to_nobody(
-    tmp_path: Path, told: list[tuple[str, str]], blamed: list[tuple[list[str], float]],
+    tmp_path: Path, told: Told, blamed: list[tuple[list[str], float]],
 ) -> None:
     one = entry(NEW)
     one = replace(one, signature=replace(one.signature, subject="own+fault:x"))
-    folder = night(tmp_path, new=(one,))
-    (folder / "findings" / "notes.json").unlink()
-    (folder / "findings" / f"{NEW}.py").unlink()
-    publish_campaign(folder, read_summary(folder), [one], corpus=None, seconds=20.0)
+    folder = without_script(night(tmp_path, new=(one,)), NEW)
+    publish_night(folder, one)
     assert told == [] and blamed == [] and not (folder / "findings" / f"{NEW}.md").exists()
     assert NEW in (folder / "report.html").read_text()
 
 
-def without_scripts(folder: Path) -> Path:
-    """The record of a gate whose regression has no script yet."""
-    made = gate(folder)
-    (made / "findings" / f"{REGRESSION}.py").unlink()
-    (made / "findings" / "notes.json").unlink()
-    return made
-
-
-def test_a_gate_runs_each_script_on_both_builds(tmp_path: Path, told: list[tuple[str, str]]) -> None:
-    folder = without_scripts(tmp_path)
-    assert publish_gate(folder, read_gate(folder), seconds=20.0, builds=("/old", "/new")) == ""
+def test_a_gate_runs_each_script_on_both_builds(tmp_path: Path, told: Told) -> None:
+    folder = without_script(gate(tmp_path), REGRESSION)
+    assert publish_both(folder) == ""
     assert sorted(told) == [(REGRESSION, "/new"), (FIXED, "/old")], "first where it fails"
     found = read_scripts(folder)
     assert found[REGRESSION].note == "run on the candidate it says BUG, on the baseline OK"
@@ -147,9 +154,9 @@ def test_a_gate_runs_each_script_on_both_builds(tmp_path: Path, told: list[tuple
 
 @pytest.mark.parametrize("release, paths", [("3.9.0", ("/new", "/old")), ("3.9.1", ("", ""))])
 def test_scripts_that_are_written_later_run_on_both_builds_if_these_are_still_the_same(
-        tmp_path: Path, told: list[tuple[str, str]], monkeypatch: pytest.MonkeyPatch, release: str,
+        tmp_path: Path, told: Told, monkeypatch: pytest.MonkeyPatch, release: str,
         paths: tuple[str, str]) -> None:
-    folder = without_scripts(tmp_path)
+    folder = without_script(gate(tmp_path), REGRESSION)
     there = {"3.6.0": Build(name="3.6.0", folders=("/old",)), "3.9.0": Build(name="3.9.0", folders=("/new",))}
     names = {one.name: there[one.triton] for one in (read_gate(folder).baseline, read_gate(folder).candidate)}
     monkeypatch.setattr(publish, "resolve", names.__getitem__)
@@ -169,32 +176,32 @@ def test_scripts_that_are_written_later_run_on_both_builds_if_these_are_still_th
 
 
 def test_what_the_other_build_cannot_compile_is_written_as_that_build_writes_it(
-        tmp_path: Path, told: list[tuple[str, str]], monkeypatch: pytest.MonkeyPatch) -> None:
+        tmp_path: Path, told: Told, monkeypatch: pytest.MonkeyPatch) -> None:
     """Gluon has other words in each release."""
-    folder = without_scripts(tmp_path)
+    folder = without_script(gate(tmp_path), REGRESSION)
     monkeypatch.setattr(scripts, "run", lambda text, **_: Run(answer="SKIP", reason="CompilationError('x')"))
     first = scripts.script
     monkeypatch.setattr(scripts, "script", lambda one, *, path="", **more: first(one, path=path, **more) if (
         path == "/new") else replace(first(one, path=path, **more), ran=Run(answer="OK")))
-    publish_gate(folder, read_gate(folder), seconds=20.0, builds=("/old", "/new"))
+    publish_both(folder)
     assert (REGRESSION, "/old") in told
     assert read_scripts(folder)[REGRESSION].note == (
         "run on the candidate it says BUG, on the baseline OK (the script as that build writes it)")
 
 
 def test_a_script_that_gave_no_answer_in_its_time_is_run_again_and_not_lost_for_want_of_it(
-        tmp_path: Path, told: list[tuple[str, str]], monkeypatch: pytest.MonkeyPatch) -> None:
-    folder = without_scripts(tmp_path)
-    first, builds = scripts.script, ("/old", "/new")
+        tmp_path: Path, told: Told, monkeypatch: pytest.MonkeyPatch) -> None:
+    folder = without_script(gate(tmp_path), REGRESSION)
+    first = scripts.script
     with monkeypatch.context() as patch:
         patch.setattr(scripts, "script", lambda one, **more: replace(first(one, **more), ran=Run(
             answer="none", reason="no answer within 6.5 s")))
-        publish_gate(folder, read_gate(folder), seconds=20.0, builds=builds)
+        publish_both(folder)
     assert read_scripts(folder)[REGRESSION].note == (
         "run on the candidate it gave no answer within 6.5 s, on the baseline OK")
-    publish_gate(folder, read_gate(folder), seconds=2.0, builds=builds)
+    publish_both(folder, seconds=2.0)
     assert read_scripts(folder)[REGRESSION].text, "what is there stays"
-    publish_gate(folder, read_gate(folder), seconds=20.0, builds=builds)
+    publish_both(folder)
     assert read_scripts(folder)[REGRESSION].note == "run on the candidate it says BUG, on the baseline OK"
 
 
@@ -203,11 +210,9 @@ def test_a_script_too_long_for_an_issue_is_named_in_its_text() -> None:
     assert f"It takes 41 lines: {NEW}.py, beside" in text and "x = 1" not in text
 
 
-def test_without_time_the_text_says_how_to_get_a_script(tmp_path: Path, told: list[tuple[str, str]]) -> None:
-    folder = night(tmp_path, new=(entry(NEW),))
-    (folder / "findings" / f"{NEW}.py").unlink()
-    (folder / "findings" / "notes.json").unlink()
-    publish_campaign(folder, read_summary(folder), [entry(NEW)], corpus=CORPUS, seconds=0.0)
+def test_without_time_the_text_says_how_to_get_a_script(tmp_path: Path, told: Told) -> None:
+    folder = without_script(night(tmp_path, new=(entry(NEW),)), NEW)
+    publish_night(folder, entry(NEW), corpus=CORPUS, seconds=0.0)
     assert told == [] and "no time was left" in (folder / "findings" / f"{NEW}.md").read_text()
     tridiff(str(folder), "--scripts", "20s")
     assert told == [(NEW, "")] and f"# {NEW}" in (folder / "findings" / f"{NEW}.md").read_text()
@@ -268,18 +273,16 @@ def test_scripts_take_a_tenth_of_the_time(changes: dict[str, object], seconds: f
 
 
 def test_a_script_that_was_given_up_is_tried_again(tmp_path: Path, monkeypatch: pytest.MonkeyPatch,
-                                                  told: list[tuple[str, str]]) -> None:
-    folder = night(tmp_path, new=(entry(NEW),))
-    (folder / "findings" / f"{NEW}.py").unlink()
-    (folder / "findings" / "notes.json").unlink()
+                                                  told: Told) -> None:
+    folder = without_script(night(tmp_path, new=(entry(NEW),)), NEW)
     with monkeypatch.context() as patch:
         patch.setattr(scripts, "script", lambda *_, **__: (_ for _ in ()).throw(TridiffError(
             "the script could not be written: no answer within 7 s", fix="x")))
-        publish_campaign(folder, read_summary(folder), [entry(NEW)], corpus=None, seconds=20.0)
+        publish_night(folder, entry(NEW))
     assert read_scripts(folder)[NEW].note == scripts.NO_TIME
-    publish_campaign(folder, read_summary(folder), [entry(NEW)], corpus=None, seconds=2.0)
+    publish_night(folder, entry(NEW), seconds=2.0)
     assert told == [], "two seconds are too few to begin"
-    publish_campaign(folder, read_summary(folder), [entry(NEW)], corpus=None, seconds=20.0)
+    publish_night(folder, entry(NEW))
     assert told == [(NEW, "")] and read_scripts(folder)[NEW].text
 
 
@@ -292,7 +295,7 @@ def test_a_real_script_is_written_and_run() -> None:
 
 @pytest.mark.parametrize("kind", ["night", "gate"])
 def test_a_full_disk_costs_a_line_and_no_half_a_file(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, kind: str,
-                                                     told: list[tuple[str, str]]) -> None:
+                                                     told: Told) -> None:
     folder = night(tmp_path, new=(entry(NEW),)) if kind == "night" else gate(tmp_path)
     (folder / "report.html").write_text("as it was")
 
@@ -303,8 +306,8 @@ def test_a_full_disk_costs_a_line_and_no_half_a_file(tmp_path: Path, monkeypatch
         path.write_text(text)
 
     monkeypatch.setattr(publish, "put", full)
-    said = (publish_campaign(folder, read_summary(folder), [entry(NEW)], corpus=CORPUS, seconds=0.0) if kind == "night"
-            else publish_gate(folder, read_gate(folder), seconds=0.0, builds=None))
+    said = (publish_night(folder, entry(NEW), corpus=CORPUS, seconds=0.0) if kind == "night" else
+            publish_gate(folder, read_gate(folder), seconds=0.0, builds=None))
     assert said == (f"{folder}/report.html cannot be written (No space left on device); the record is complete, "
                     f"`tridiff report {folder}` writes its report")
     assert (folder / "report.html").read_text() == "as it was"
