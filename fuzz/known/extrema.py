@@ -4,10 +4,9 @@ from msgspec.structs import replace
 
 from tridiff.fuzz.known.contents import of_small_numbers
 from tridiff.fuzz.known.issue import KnownIssue
-from tridiff.fuzz.known.statements import having
+from tridiff.fuzz.known.statements import having, replacing
 from tridiff.fuzz.language.rows.rereads import extremum
 from tridiff.fuzz.records import Case
-from tridiff.fuzz.statements.cases import rewritten
 from tridiff.fuzz.target.subjects import PLAIN
 from tridiff.kernels.language.call import Call
 from tridiff.kernels.language.script import Node
@@ -38,10 +37,9 @@ def _negated(one: Node) -> bool:
     return (one.row == "cast" and any(map(_negated, one.parts))) or (one.row == "unary" and one.word("op") == "-")
 
 
-def _not_negated(case: Case) -> Case | None:
-    """The complement of the numbers, -x - 1, in place of every -x."""
-    return rewritten(case, lambda one: replace(one, words=one.words | {"op": "~"})
-                     if one.row == "unary" and _negated(one) else one)
+_not_negated = replacing(lambda one: one.row == "unary" and _negated(one),
+                         lambda one: replace(one, words=one.words | {"op": "~"}))
+"""The complement of the numbers, -x - 1, in place of every -x."""
 
 
 _OF_PAIRS = ("tl.minimum", "tl.maximum")
@@ -63,17 +61,16 @@ def _or_else(one: Node, other: Node) -> Node:
     return one if _is_told(one) else Node(row="call", words={"function": "tl.where"}, parts=(same, one, other))
 
 
-def _of_numbers(case: Case) -> Case | None:
-    """Extrema of two whose operands are NaN only together; what they give is the same."""
-    return rewritten(case, lambda one: replace(one, parts=(
-        _or_else(*one.parts), _or_else(*one.parts[::-1]))) if _may_meet_nan(one) else one)
+def _of_numbers(one: Node) -> Node:
+    """An extremum of two whose operands are NaN only together; what it gives is the same."""
+    return replace(one, parts=(_or_else(*one.parts), _or_else(*one.parts[::-1])))
 
 
 ISSUES = (
     KnownIssue(
         name="interpreter-extrema-give-nan", title="the lesser of a number and NaN is NaN in the interpreter",
         stage="interpreter", truth="defect", backends=("interpreter",), entries=(), where=(("language.*", "own"),),
-        match=having(_may_meet_nan), relative=_of_numbers,
+        match=having(_may_meet_nan), relative=replacing(_may_meet_nan, _of_numbers),
         kinds=("value", "inf", "nan_missing", "nan_unexpected", "zero_sign")),
     KnownIssue(
         name="negation-lost-in-extremum-of-three", title="an extremum of three loses the negation of an operand",

@@ -3,9 +3,7 @@
 from msgspec.structs import replace
 
 from tridiff.fuzz.known.issue import WRONG, KnownIssue
-from tridiff.fuzz.known.statements import having
-from tridiff.fuzz.records import Case
-from tridiff.fuzz.statements.cases import rewritten
+from tridiff.fuzz.known.statements import having, replacing
 from tridiff.kernels.language.script import Node
 
 
@@ -18,16 +16,10 @@ def _shifts(one: Node) -> bool:
     return amount.row != "number" and not (amount.row == "cast" and amount.word("to")[0] == "i")
 
 
-def _by_signed_amounts(case: Case) -> Case | None:
-    """The same shifts by amounts of i8, which hold every width and leave the type of the other operand as it is."""
-
-    def change(one: Node) -> Node:
-        if not _shifts(one):
-            return one
-        amount = Node(row="cast", words={"to": "i8", "function": True}, parts=(one.parts[-1],))
-        return replace(one, parts=(*one.parts[:-1], amount))
-
-    return rewritten(case, change)
+def _by_a_signed_amount(one: Node) -> Node:
+    """The same shift by an amount of i8, which holds every width and leaves the type of the other operand as it is."""
+    amount = Node(row="cast", words={"to": "i8", "function": True}, parts=(one.parts[-1],))
+    return replace(one, parts=(*one.parts[:-1], amount))
 
 
 def _as_wide(left: Node, amount: Node) -> Node:
@@ -44,10 +36,9 @@ def _shifts_another_type(one: Node) -> bool:
     return not (left.row == "binary" and left == _as_wide(left.parts[0], amount))
 
 
-def _in_the_type_of_both(case: Case) -> Case | None:
-    """The same shifts of left operands that have the type of both."""
-    return rewritten(case, lambda one: replace(
-        one, parts=(_as_wide(*one.parts), one.parts[1])) if _shifts_another_type(one) else one)
+def _in_the_type_of_both(one: Node) -> Node:
+    """The same shift of a left operand that has the type of both."""
+    return replace(one, parts=(_as_wide(*one.parts), one.parts[1]))
 
 
 ISSUES = (
@@ -55,13 +46,14 @@ ISSUES = (
         name="shift-by-the-left-operands-sign", stage="front-end", truth="contract",
         title="a signed number that is shifted to the right by an unsigned one is unsigned, and filled with its sign",
         where=(("language.*", "own"),), entries=("language.statements/value-891406c2b7",),
-        match=having(_shifts), instead=_by_signed_amounts, kinds=("value",),
+        match=having(_shifts), instead=replacing(_shifts, _by_a_signed_amount), kinds=("value",),
         explains="tridiff.fuzz.known.predictions.shifts:filled_by_the_left"),
     KnownIssue(
         name="interpreter-shifts-leave-signed-numbers", stage="interpreter", truth="defect", backends=("interpreter",),
         title="in the interpreter `>>` of a signed and an unsigned number leaves signed numbers under an unsigned type",
         where=(("language.*", "own"),),
         entries=("language.statements/value-753439ae3b",),
-        match=having(_shifts_another_type), relative=_in_the_type_of_both, kinds=WRONG,
+        match=having(_shifts_another_type),
+        relative=replacing(_shifts_another_type, _in_the_type_of_both), kinds=WRONG,
         errors=("TypeError: ufunc '*", "ValueError: numpy data itemsize *")),
 )

@@ -22,6 +22,11 @@ def having(pattern: Callable[[Node], bool]) -> Callable[[Case], bool]:
     return lambda case: isinstance(case.program, Script) and any(map(pattern, every(case)))
 
 
+def replacing(pattern: Callable[[Node], bool], other: Callable[[Node], Node]) -> Callable[[Case], Case | None]:
+    """Gives the case with another node for each that has the pattern; None if the program is not legal then."""
+    return lambda case: rewritten(case, lambda one: other(one) if pattern(one) else one)
+
+
 def _less(one: Node, word: str) -> Node:
     """The node without one of its words."""
     return replace(one, words={key: value for key, value in one.words.items() if key != word})
@@ -73,30 +78,23 @@ def _is_of_python(one: Node) -> bool:
     return one.row == "call" and one.word("function") in _OF_PYTHON
 
 
-def _with_functions_of_triton(case: Case) -> Case | None:
-    return rewritten(case, lambda one: replace(
-        one, words={"function": _OF_PYTHON[one.word("function")]}) if _is_of_python(one) else one)
+def _function_of_triton(one: Node) -> Node:
+    return replace(one, words={"function": _OF_PYTHON[one.word("function")]})
 
 
 def _is_word(one: Node) -> bool:
     return one.row == "logic" or (one.row == "unary" and one.word("op") == "not ")
 
 
-def _with_operators(case: Case) -> Case | None:
+def _operator(one: Node) -> Node:
     """`&`, `|` and `== False` in place of Python's words, of truth values: numbers are compared with 0."""
-
-    def change(one: Node) -> Node:
-        if one.row == "unary" and _is_word(one):
-            false = Node(row="number", words={"value": "False"})
-            return Node(row="compare", words={"op": "=="}, parts=(*one.parts, false))
-        if not _is_word(one):
-            return one
-        joined, *others = map(_truth, one.parts)
-        for part in others:
-            joined = Node(row="binary", words={"op": {"and": "&", "or": "|"}[one.word("op")]}, parts=(joined, part))
-        return joined
-
-    return rewritten(case, change)
+    if one.row == "unary":
+        false = Node(row="number", words={"value": "False"})
+        return Node(row="compare", words={"op": "=="}, parts=(*one.parts, false))
+    joined, *others = map(_truth, one.parts)
+    for part in others:
+        joined = Node(row="binary", words={"op": {"and": "&", "or": "|"}[one.word("op")]}, parts=(joined, part))
+    return joined
 
 
 def _truth(part: Node) -> Node:
@@ -118,23 +116,17 @@ def _has_method(one: Node) -> bool:
     return one.row == "operated" or (one.row == "idiom" and one.word("name") in _METHODS)
 
 
-def _with_field(case: Case) -> Case | None:
+def _with_field(one: Node) -> Node:
     """Fields and functions in place of methods, operators of tensors in place of those of aggregates."""
-
-    def change(one: Node) -> Node:
-        if not _has_method(one):
-            return one
-        if one.row == "record":
-            changed = {word: "function" for word in ("turn", "take") if one.word(word) == "method"}
-            return replace(one, words=one.words | changed)
-        if one.row == "operated":
-            return Node(row="assign", words={"name": one.word("name")}, parts=(_of_tensors(one),))
-        op, value = _METHODS[one.word("name")]
-        field = replace(one, words={"name": "aggregate"}, parts=(one.parts[0], one.parts[-1]))
-        second = Node(row="number", words={"value": value}) if value else one.parts[1]
-        return Node(row="binary", words={"op": op}, parts=(field, second))
-
-    return rewritten(case, change)
+    if one.row == "record":
+        changed = {word: "function" for word in ("turn", "take") if one.word(word) == "method"}
+        return replace(one, words=one.words | changed)
+    if one.row == "operated":
+        return Node(row="assign", words={"name": one.word("name")}, parts=(_of_tensors(one),))
+    op, value = _METHODS[one.word("name")]
+    field = replace(one, words={"name": "aggregate"}, parts=(one.parts[0], one.parts[-1]))
+    second = Node(row="number", words={"value": value}) if value else one.parts[1]
+    return Node(row="binary", words={"op": op}, parts=(field, second))
 
 
 def _of_tensors(one: Node) -> Node:
@@ -154,10 +146,9 @@ def _asks_an_heir(one: Node) -> bool:
     return one.row == "operated" and (one.word("left"), one.word("right")) == ("Number", "Backward")
 
 
-def _beside_a_tensor(case: Case) -> Case | None:
+def _beside_a_tensor(one: Node) -> Node:
     """A tensor, which knows no aggregates, on the left of the heir."""
-    return rewritten(case, lambda one: replace(
-        one, words=one.words | {"left": "tensor"}) if _asks_an_heir(one) else one)
+    return replace(one, words=one.words | {"left": "tensor"})
 
 
 _BACKWARDS = ("offset_back", "offset_subtracted")
@@ -167,29 +158,19 @@ def _goes_back(one: Node) -> bool:
     return one.row == "idiom" and one.word("name") in _BACKWARDS and one.parts[1].word("to") != "i64"
 
 
-def _by_wide_offsets(case: Case) -> Case | None:
-    def change(one: Node) -> Node:
-        if not _goes_back(one):
-            return one
-        wide = Node(row="cast", words={"to": "i64"}, parts=(one.parts[1],))
-        return replace(one, parts=(one.parts[0], wide, *one.parts[2:]))
-
-    return rewritten(case, change)
+def _by_a_wide_offset(one: Node) -> Node:
+    wide = Node(row="cast", words={"to": "i64"}, parts=(one.parts[1],))
+    return replace(one, parts=(one.parts[0], wide, *one.parts[2:]))
 
 
 def _is_pending(one: Node) -> bool:
     return "apart" in one.words or (one.row == "idiom" and one.word("name") == "pending")
 
 
-def _annotated_at_once(case: Case) -> Case | None:
-    def change(one: Node) -> Node:
-        if not _is_pending(one):
-            return one
-        if one.row == "idiom":  # the passage with the same operands whose constant is annotated where it is assigned
-            return replace(one, words=one.words | {"name": "number_reflected"})
-        return _less(one, "apart")
-
-    return rewritten(case, change)
+def _annotated_at_once(one: Node) -> Node:
+    if one.row == "idiom":  # the passage with the same operands whose constant is annotated where it is assigned
+        return replace(one, words=one.words | {"name": "number_reflected"})
+    return _less(one, "apart")
 
 
 _UNNAMED = ("positional_only", "positional_only_beside_keyword", "positional_only_default")
@@ -199,24 +180,18 @@ def _is_unnamed(one: Node) -> bool:
     return one.row == "idiom" and one.word("name") in _UNNAMED
 
 
-def _with_names(case: Case) -> Case | None:
+def _with_names(one: Node) -> Node:
     """The same call of a function whose parameters may be given by name; where the second was 3 by default, it is."""
-
-    def change(one: Node) -> Node:
-        if not _is_unnamed(one):
-            return one
-        return replace(one, words={"name": "number_argument" if len(one.parts) == 1 else "positional"})
-
-    return rewritten(case, change)
+    return replace(one, words={"name": "number_argument" if len(one.parts) == 1 else "positional"})
 
 
 def _is_wrapped(one: Node) -> bool:
     return one.row == "while" and bool(one.words.get("wrapped"))
 
 
-def _unwrapped(case: Case) -> Case | None:
-    """Conditions of loops without `tl.condition`."""
-    return rewritten(case, lambda one: _less(one, "wrapped") if _is_wrapped(one) else one)
+def _unwrapped(one: Node) -> Node:
+    """The condition of the loop without `tl.condition`."""
+    return _less(one, "wrapped")
 
 
 def _may_know_its_condition(one: Node) -> bool:
@@ -224,14 +199,9 @@ def _may_know_its_condition(one: Node) -> bool:
     return one.row == "while" and (one.parts[0].row, one.parts[0].word("function")) != ("call", "tl.to_tensor")
 
 
-def _with_tensors_for_conditions(case: Case) -> Case | None:
-    def change(one: Node) -> Node:
-        if not _may_know_its_condition(one):
-            return one
-        condition, *rest = one.parts
-        return replace(one, parts=(Node(row="call", words={"function": "tl.to_tensor"}, parts=(condition,)), *rest))
-
-    return rewritten(case, change)
+def _with_a_tensor_for_condition(one: Node) -> Node:
+    condition, *rest = one.parts
+    return replace(one, parts=(Node(row="call", words={"function": "tl.to_tensor"}, parts=(condition,)), *rest))
 
 
 def _may_be_a_number(one: Node) -> bool:
@@ -239,10 +209,9 @@ def _may_be_a_number(one: Node) -> bool:
     return one.row == "ternary" and any(part.row == "number" for part in one.parts[1:])
 
 
-def _by_where(case: Case) -> Case | None:
+def _by_where(one: Node) -> Node:
     """`tl.where`, which makes tensors of numbers, in place of the choice."""
-    return rewritten(case, lambda one: replace(
-        one, row="call", words={"function": "tl.where"}) if _may_be_a_number(one) else one)
+    return replace(one, row="call", words={"function": "tl.where"})
 
 
 def _negates(one: Node) -> bool:
@@ -272,14 +241,9 @@ def _unpacks_a_number(one: Node) -> bool:
     return one.row == "unpack" and one.parts[0].row == "tuple" and any(map(_is_a_number, one.parts[0].parts))
 
 
-def _unpacking_tensors(case: Case) -> Case | None:
-    def change(one: Node) -> Node:
-        if not _unpacks_a_number(one):
-            return one
-        values = one.parts[0]
-        return replace(one, parts=(replace(values, parts=tuple(map(_as_a_tensor, values.parts))),))
-
-    return rewritten(case, change)
+def _unpacking_tensors(one: Node) -> Node:
+    values = one.parts[0]
+    return replace(one, parts=(replace(values, parts=tuple(map(_as_a_tensor, values.parts))),))
 
 
 _KNOWN = "Cni"
@@ -287,9 +251,8 @@ _KNOWN = "Cni"
 _OF_NUMBERS = ("number", "name", "binary", "unary", "compare", "logic", "ternary", "length", "item")
 
 
-def _naming_a_tensor(case: Case) -> Case | None:
-    return rewritten(case, lambda one: replace(
-        one, parts=(_as_a_tensor(one.parts[0]),)) if _names_a_number(one) else one)
+def _naming_a_tensor(one: Node) -> Node:
+    return replace(one, parts=(_as_a_tensor(one.parts[0]),))
 
 
 def _compares_tensors(one: Node) -> bool:
@@ -306,21 +269,15 @@ def _uses_a_comparison(one: Node) -> bool:
     return not chosen and any(map(_compares_tensors, one.parts))
 
 
-def _by_choices(case: Case) -> Case | None:
+def _by_choices(one: Node) -> Node:
     """`tl.where(a < b, True, False)` in place of comparisons, joined by `&` where they are chained."""
-
-    def change(one: Node) -> Node:
-        if not _compares_tensors(one):
-            return one
-        pairs = zip(one.word("op").split(), one.parts, one.parts[1:], strict=False)
-        singly = [Node(row="call", words={"function": "tl.where"}, parts=(
-            Node(row="compare", words={"op": op}, parts=tuple(pair)), *_EITHER)) for op, *pair in pairs]
-        joined = singly[0]
-        for other in singly[1:]:
-            joined = Node(row="binary", words={"op": "&"}, parts=(joined, other))
-        return joined
-
-    return rewritten(case, change)
+    pairs = zip(one.word("op").split(), one.parts, one.parts[1:], strict=False)
+    singly = [Node(row="call", words={"function": "tl.where"}, parts=(
+        Node(row="compare", words={"op": op}, parts=tuple(pair)), *_EITHER)) for op, *pair in pairs]
+    joined = singly[0]
+    for other in singly[1:]:
+        joined = Node(row="binary", words={"op": "&"}, parts=(joined, other))
+    return joined
 
 
 def _flattens(one: Node) -> bool:
@@ -329,8 +286,8 @@ def _flattens(one: Node) -> bool:
         part.row == "for" for part in nodes(one.parts))
 
 
-def _unflattened(case: Case) -> Case | None:
-    return rewritten(case, lambda one: _less(one, "flatten") if _flattens(one) else one)
+def _unflattened(one: Node) -> Node:
+    return _less(one, "flatten")
 
 
 def _gives_bits(one: Node) -> bool:
@@ -344,15 +301,9 @@ def _is_of_bits(one: Node) -> bool:
     return one.row == "cast" and bool(one.words.get("bitcast")) and one.word("to") in ("i64", "u64")
 
 
-def _given_numbers(case: Case) -> Case | None:
+def _given_numbers(one: Node) -> Node:
     """Conversions in place of those bits."""
-
-    def change(one: Node) -> Node:
-        if not _gives_bits(one):
-            return one
-        return replace(one, parts=tuple(map(_converting, one.parts)))
-
-    return rewritten(case, change)
+    return replace(one, parts=tuple(map(_converting, one.parts)))
 
 
 def _converting(one: Node) -> Node:
@@ -374,12 +325,12 @@ ISSUES = (
         name="flattened-loop-reads-the-inner-value", stage="ttgir", truth="defect", backends=("cuda",),
         title="what stands in front of the inner loop of a flattened one reads what the inner loop has made",
         where=(("language.*", "own"),), entries=("language.statements/value-a31fac3621",), match=having(_flattens),
-        relative=_unflattened),
+        relative=replacing(_flattens, _unflattened)),
     KnownIssue(
         name="stored-half-of-a-double-is-converted", stage="ptxas", truth="defect", backends=("cuda",),
         title="the lower half of a double's bits, as a parameter of a call, is the double as an integer",
         where=(("language.*", "own"),), entries=("language.functions/value-e1a29528c6",), match=having(_gives_bits),
-        relative=_given_numbers),
+        relative=replacing(_gives_bits, _given_numbers)),
     KnownIssue(
         name="negated-16-bit-integer-not-cut", stage="ptxas", truth="defect", backends=("cuda",), kinds=("value",),
         title="-x of 16 bits is extended as a number of 32 bits, in programs of statements",
@@ -390,24 +341,27 @@ ISSUES = (
     _front_end(
         name="positional-only-parameters-are-dropped",
         title="parameters before a `/` of a jit function do not exist when it is compiled",
-        entries=("language.functions/a-is-not-defined-39fbd289b4",), match=having(_is_unnamed), relative=_with_names,
+        entries=("language.functions/a-is-not-defined-39fbd289b4",), match=having(_is_unnamed),
+        relative=replacing(_is_unnamed, _with_names),
         errors=("a is not defined*", "list index out of range*"), kinds=()),
     _interpreter(
         name="interpreter-forgets-pending-annotations",
         title="in the interpreter a variable annotated as constexpr before it is assigned becomes a tensor",
         entries=("language.statements/another-type-57f1fa3761",), match=having(_is_pending),
-        relative=_annotated_at_once, errors=("AttributeError*", "ValueError*", "another_type", "another_shape")),
+        relative=replacing(_is_pending, _annotated_at_once),
+        errors=("AttributeError*", "ValueError*", "another_type", "another_shape")),
     _front_end(
         name="pointer-minus-unsigned-offset",
         title="an unsigned offset that is subtracted from a pointer is negated in its own type and moves it forward",
         entries=("language.pointers/out-of-bounds-757be6f29f", "language.pointers/value-2c80d38c1b"),
-        match=having(_goes_back), relative=_by_wide_offsets,
+        match=having(_goes_back), relative=replacing(_goes_back, _by_a_wide_offset),
         errors=("out_of_bounds", "illegal_address", "wrong_address_space")),
     _front_end(
         name="while-of-a-constant",
         title="a condition that is known when a kernel is compiled ends the compiler with an error of its own",
         entries=("language.statements/constexpr--object-has-n-21d71fc307",), match=having(_may_know_its_condition),
-        relative=_with_tensors_for_conditions, errors=("'constexpr' object has no attribute 'handle'*",), kinds=()),
+        relative=replacing(_may_know_its_condition, _with_a_tensor_for_condition),
+        errors=("'constexpr' object has no attribute 'handle'*",), kinds=()),
     _front_end(
         name="unsigned-bounds-are-negative", backends=("cuda",),
         title="loops count in signed numbers: u8 is extended with its sign, u32 and u64 are compared with one",
@@ -423,17 +377,18 @@ ISSUES = (
     _front_end(
         name="aggregates-ask-heirs-last",
         title="an heir on the right with reflected operators of its own is not asked before its base on the left",
-        entries=("language.functions/another-type-76a050c38b",), match=having(_asks_an_heir), relative=_beside_a_tensor,
+        entries=("language.functions/another-type-76a050c38b",), match=having(_asks_an_heir),
+        relative=replacing(_asks_an_heir, _beside_a_tensor),
         errors=("another_type", "another_shape", "Cannot bitcast*", "*object has no attribute*", "*type*")),
     _interpreter(
         name="interpreter-aggregates-have-no-methods", title="in the interpreter aggregates lack their jit methods",
         entries=("language.functions/attributeerror---both--o-6379ed8ce0",), match=having(_has_method),
-        relative=_with_field, errors=("AttributeError*", "TypeError*"), kinds=()),
+        relative=replacing(_has_method, _with_field), errors=("AttributeError*", "TypeError*"), kinds=()),
     _interpreter(
         name="interpreter-truth-values-are-pythons",
         title="in the interpreter `not`, `and` and `or` are Python's own: a bool, or one of the operands",
         entries=("language.statements/attributeerror---bool--o-76512cba24",), match=having(_is_word),
-        relative=_with_operators,
+        relative=replacing(_is_word, _operator),
         errors=("AttributeError*", _NO_TENSOR, "BlockTruthValue", "another_type", "another_shape")),
     _interpreter(
         name="interpreter-loop-variables-are-numbers",
@@ -445,33 +400,33 @@ ISSUES = (
     _interpreter(
         name="interpreter-conditions-are-true",
         title="in the interpreter `while tl.condition(...)` never ends: the object is true whatever it holds",
-        entries=("language.statements/launch-6e7987d24d",), match=having(_is_wrapped), relative=_unwrapped,
-        errors=("launch",), kinds=()),
+        entries=("language.statements/launch-6e7987d24d",), match=having(_is_wrapped),
+        relative=replacing(_is_wrapped, _unwrapped), errors=("launch",), kinds=()),
     _interpreter(
         name="interpreter-choices-are-numbers",
         title="in the interpreter `x if c else 5` gives the number itself, without a type, without methods",
         entries=("language.statements/attributeerror---int--ob-720ace84fa",), match=having(_may_be_a_number),
-        relative=_by_where, errors=_TAKEN_FOR_A_TENSOR),
+        relative=replacing(_may_be_a_number, _by_where), errors=_TAKEN_FOR_A_TENSOR),
     _interpreter(
         name="interpreter-walrus-names-numbers",
         title="in the interpreter `(x := 5)` is the number itself, without a type, without methods",
         entries=("language.statements/attributeerror---int--ob-03cb7d9b12",), match=having(_names_a_number),
-        relative=_naming_a_tensor, errors=_TAKEN_FOR_A_TENSOR),
+        relative=replacing(_names_a_number, _naming_a_tensor), errors=_TAKEN_FOR_A_TENSOR),
     _interpreter(
         name="interpreter-unpacks-numbers",
         title="in the interpreter `a, b = 5, x` leaves a the number itself, without a type, without methods",
         entries=("language.statements/attributeerror---int--ob-d32d488478",), match=having(_unpacks_a_number),
-        relative=_unpacking_tensors, errors=_TAKEN_FOR_A_TENSOR),
+        relative=replacing(_unpacks_a_number, _unpacking_tensors), errors=_TAKEN_FOR_A_TENSOR),
     _interpreter(
         name="interpreter-comparisons-of-floats-are-floats",
         title="in the interpreter a comparison of scalar floats becomes floats where it meets a block",
         entries=("language.statements/typeerror--ufunc--bitwis-e6e021e7e8",), match=having(_uses_a_comparison),
-        relative=_by_choices, errors=("TypeError: ufunc 'bitwise_*",), kinds=()),
+        relative=replacing(_compares_tensors, _by_choices), errors=("TypeError: ufunc 'bitwise_*",), kinds=()),
     _interpreter(
         name="interpreter-min-and-max-are-pythons",
         title="in the interpreter `min` and `max` are Python's own, which ask blocks for a truth value",
         entries=("language.statements/blocktruthvalue-6b507995f3",), match=having(_is_of_python),
-        relative=_with_functions_of_triton,
+        relative=replacing(_is_of_python, _function_of_triton),
         errors=("BlockTruthValue", "AttributeError*", "ValueError*", "TypeError: Cannot use *", _NO_TENSOR,
                 "another_type", "another_shape")),
 )
