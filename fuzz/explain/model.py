@@ -3,7 +3,7 @@
 Fields that hold their default are left out, except of the whole.
 """
 
-from typing import Literal
+from typing import Literal, dataclass_transform
 
 import msgspec
 
@@ -16,7 +16,12 @@ STAGES = ("source", "ttir", "ttgir", "llir", "ptx", "sass", "amdgcn")
 """Names of compiled stages, first to last: `source` is the IR as the front end made it, before any pass."""
 
 
-class Function(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
+@dataclass_transform(frozen_default=True, field_specifiers=(msgspec.field,))
+class _Told(msgspec.Struct, frozen=True, omit_defaults=True):
+    """What never changes and is told without the fields that hold their default."""
+
+
+class Function(_Told, kw_only=True):
     """A jit function. line: of its first line in the file. tree: its syntax tree as `ast.dump` prints it."""
 
     name: str
@@ -27,7 +32,7 @@ class Function(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
     role: Literal["kernel", "callee"] = "callee"
 
 
-class Source(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
+class Source(_Told, kw_only=True):
     """The kernel first, then every jit function that it reaches; values of globals that it reads. problem: why there is
     no source."""
 
@@ -36,7 +41,7 @@ class Source(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
     problem: str = ""
 
 
-class Argument(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
+class Argument(_Told, kw_only=True):
     """One parameter and what a launch says of it. type: in the signature ("*fp32", "i32", "constexpr"). constant: the
     value that is compiled in, "" if none. divisible: 16 where the compiler is told so. one: an integer 1, compiled in.
     value: of this launch; arrays as "fp32[10]"."""
@@ -52,7 +57,7 @@ class Argument(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
     never_specialised: bool = False
 
 
-class Specialisation(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
+class Specialisation(_Told, kw_only=True):
     """What decides which machine code runs. asked: compile options of the launch. compiled: metadata of the kernel."""
 
     arguments: tuple[Argument, ...] = ()
@@ -62,7 +67,7 @@ class Specialisation(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=Tr
     problem: str = ""
 
 
-class Stage(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
+class Stage(_Told, kw_only=True):
     """One stage's text."""
 
     name: str
@@ -71,7 +76,7 @@ class Stage(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
     text: str
 
 
-class Pass(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
+class Pass(_Told, kw_only=True):
     """One pass of the compiler. diff: of the IR before and behind it, unified, where it changed anything."""
 
     stage: str
@@ -80,7 +85,7 @@ class Pass(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
     diff: str = ""
 
 
-class Departure(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
+class Departure(_Told, kw_only=True):
     """The IR before and behind one pass. pipeline: the pass as `mlir-opt` and `triton-opt` take it. after: "" where the
     pass did not come to its end."""
 
@@ -90,7 +95,7 @@ class Departure(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
     after: str = ""
 
 
-class Lines(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
+class Lines(_Told, kw_only=True):
     """What one line of the source became: by stage, numbers of lines of the stage's text (from 1)."""
 
     file: str
@@ -99,14 +104,14 @@ class Lines(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
     stages: dict[str, tuple[int, ...]]
 
 
-class Limit(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
+class Limit(_Told, kw_only=True):
     """What bounds the number of blocks on one multiprocessor."""
 
     by: Literal["threads", "registers", "shared memory", "blocks"]
     blocks: int
 
 
-class Resources(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
+class Resources(_Told, kw_only=True):
     """Of each thread: registers, stack and local memory in bytes; of each block: bytes of shared memory. blocks: that a
     multiprocessor holds. occupancy: share of its warps that can be resident, 0 to 1."""
 
@@ -120,7 +125,7 @@ class Resources(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
     limits: tuple[Limit, ...] = ()
 
 
-class Layout(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
+class Layout(_Told, kw_only=True):
     """A distribution of a block over registers, lanes and warps. owners: by element in row-major order, (warp, lane,
     register) of the first that holds it; of at most 4,096 elements. users: operations with a result of this layout."""
 
@@ -132,7 +137,7 @@ class Layout(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
     problem: str = ""
 
 
-class Stages(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
+class Stages(_Told, kw_only=True):
     """The compiled kernel. arch: what it was compiled for. problem: why a stage is missing; failed_in: the step that
     did not come to its end, before: the IR that it was given. departure: around the pass that was asked for, or that
     failed."""
@@ -156,7 +161,7 @@ class Stages(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
         return next((one.text for one in self.texts if one.name == name), "")
 
 
-class Difference(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
+class Difference(_Told, kw_only=True):
     """One stage under another setting. against: the setting. diff: unified, "" where the texts are equal up to names of
     files and locations."""
 
@@ -166,7 +171,7 @@ class Difference(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
     problem: str = ""
 
 
-class Check(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
+class Check(_Told, kw_only=True):
     """A static check. holds: None where there is nothing to say."""
 
     name: str
@@ -174,7 +179,7 @@ class Check(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
     said: str
 
 
-class Value(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
+class Value(_Told, kw_only=True):
     """A named value of one program. values: of at most 64 lanes in row-major order, as text."""
 
     name: str
@@ -185,7 +190,7 @@ class Value(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
     values: tuple[str, ...] = ()
 
 
-class Access(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
+class Access(_Told, kw_only=True):
     """One memory operation of one program. elements: by lane in row-major order (at most 64), "-" where masked off,
     as "x[3]"; values: what was loaded or stored there."""
 
@@ -199,7 +204,7 @@ class Access(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
     active: int = 0
 
 
-class ProgramCard(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
+class ProgramCard(_Told, kw_only=True):
     """What one program did. read: numbers in memory of the elements that it read, by array, at most 4,096 of each."""
 
     program: Program
@@ -208,14 +213,14 @@ class ProgramCard(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True)
     read: dict[str, tuple[int, ...]] = {}
 
 
-class Operand(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
+class Operand(_Told, kw_only=True):
     """What an operation was given. step: the number of the step that made it, -1 for arguments and constants."""
 
     step: int
     values: tuple[str, ...]
 
 
-class Step(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
+class Step(_Told, kw_only=True):
     """One operation on the way to an element. lanes: of its result that matter, at most 16, of `count`. role: what for.
     text: the line of the source. place: in memory. note: what else there is to say (masked off, undefined)."""
 
@@ -234,7 +239,7 @@ class Step(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
     note: str = ""
 
 
-class Touch(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
+class Touch(_Told, kw_only=True):
     """An access of the element."""
 
     program: Program
@@ -245,7 +250,7 @@ class Touch(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
     after: str
 
 
-class ElementCard(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
+class ElementCard(_Told, kw_only=True):
     """How one element came about. index: logical. interpreted: what the interpreter computes. expected: by oracle.
     recorded: what the finding's backend gave, "" where nobody recorded it."""
 
@@ -262,7 +267,7 @@ class ElementCard(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True)
     problem: str = ""
 
 
-class Written(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
+class Written(_Told, kw_only=True):
     """How often elements of one output were written. never, twice: numbers in memory, at most 64. outside: written
     although no element lies there. programs: by element in memory order, the number of the program
     (linear) that wrote last, -1 for nobody; at most 4,096."""
@@ -275,7 +280,7 @@ class Written(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
     programs: tuple[int, ...] = ()
 
 
-class Conflict(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
+class Conflict(_Told, kw_only=True):
     """Two accesses of the same elements with no order between them."""
 
     kind: str
@@ -285,7 +290,7 @@ class Conflict(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
     lines: tuple[int, int]
 
 
-class Undefined(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
+class Undefined(_Told, kw_only=True):
     """A use of an undefined value."""
 
     use: str
@@ -295,7 +300,7 @@ class Undefined(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
     place: str = ""
 
 
-class Frame(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
+class Frame(_Told, kw_only=True):
     """A line on the way to an exception."""
 
     function: str
@@ -304,7 +309,7 @@ class Frame(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
     text: str
 
 
-class Fault(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
+class Fault(_Told, kw_only=True):
     """An exception that ended the interpreted launch, outermost frame first."""
 
     kind: str
@@ -313,7 +318,7 @@ class Fault(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
     frames: tuple[Frame, ...] = ()
 
 
-class Branch(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
+class Branch(_Told, kw_only=True):
     """A decision in the source and how many programs took which way; taken, passed: programs that entered the body, and
     that went past it."""
 
@@ -324,7 +329,7 @@ class Branch(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
     passed: int
 
 
-class LineCount(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
+class LineCount(_Told, kw_only=True):
     """How many programs ran a line; 0 for a statement that none ran."""
 
     file: str
@@ -332,7 +337,7 @@ class LineCount(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
     programs: int
 
 
-class Memory(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
+class Memory(_Told, kw_only=True):
     """What an interpreted launch did to memory. accesses: memory operations checked against the buffers."""
 
     programs: int = 0
@@ -349,7 +354,7 @@ class Memory(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
     problem: str = ""
 
 
-class Command(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
+class Command(_Told, kw_only=True):
     """A command that does one thing."""
 
     does: str
