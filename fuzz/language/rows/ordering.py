@@ -4,16 +4,26 @@ from typing import Any
 
 from tridiff.fuzz.language.choices import NUMBERS, Choices
 from tridiff.fuzz.language.row import Library, Row, Values, of_shape
+from tridiff.fuzz.language.rows.reductions import exact
 from tridiff.fuzz.language.texts import keywords
 from tridiff.kernels.language.call import Call, Operand, Result
-from tridiff.oracles.dtypes import dtype
-from tridiff.oracles.rules import BIT, NUM0
+from tridiff.oracles.rules import BIT
 
 
 def _without_nan(call: Call, lib: Library, operands: Values, shape: tuple[int, ...]) -> Values:
     """Where the order is defined: no NaN in the line (contract: language.md §2)."""
     line = lib.has_nan(operands[0], axis=-1, keep=True)
     return ((~line).expand(-1, *shape),)
+
+
+def _order(choices: Choices, shape: tuple[int, ...]) -> dict[str, bool | int | str]:
+    """Whether the line falls, and its axis, each given or left to the default."""
+    options: dict[str, bool | int | str] = {}
+    if choices.flag():
+        options["descending"] = choices.flag()
+    if choices.whole(0, 3) == 3:
+        options["dim"] = len(shape) - 1
+    return options
 
 
 def _sorted(name: str, *, method: bool = False) -> Row:
@@ -23,11 +33,7 @@ def _sorted(name: str, *, method: bool = False) -> Row:
 
     def draw(choices: Choices) -> Call:
         one, shape = choices.dtype(NUMBERS), choices.shape(high=3, most=512, many_steps=True)
-        options: dict[str, bool | int | str] = {}
-        if choices.flag():
-            options["descending"] = choices.flag()
-        if choices.whole(0, 3) == 3:
-            options["dim"] = len(shape) - 1
+        options = _order(choices, shape)
         return Call(row=row, operands=(choices.block(one, shape),), options=options, stored=(one,))
 
     def text(call: Call) -> str:
@@ -37,7 +43,7 @@ def _sorted(name: str, *, method: bool = False) -> Row:
     return Row(
         name=row, topic="ordering", covers=(name, "tensor.sort") if method else (name,), draw=draw, text=text,
         answer=lambda call, lib, operands: (lib.sort(operands[0], descending=bool(call.option("descending"))),),
-        rules=lambda call: (NUM0 if dtype(call.stored[0]).is_float else BIT,),
+        rules=lambda call: (exact(call.stored[0]),),
         defined=lambda call, lib, operands: _without_nan(call, lib, operands, call.operands[0].shape))
 
 
@@ -66,7 +72,7 @@ def _topk() -> Row:
         results=lambda call, version: (Result(dtype=call.stored[0], shape=(*call.operands[0].shape[:-1],
                                                                            call.number("k"))),),
         answer=lambda call, lib, operands: (best(call, lib, operands[0]),),
-        rules=lambda call: (NUM0 if dtype(call.stored[0]).is_float else BIT,),
+        rules=lambda call: (exact(call.stored[0]),),
         defined=lambda call, lib, operands: _without_nan(
             call, lib, operands, (*call.operands[0].shape[:-1], call.number("k"))))
 
@@ -101,11 +107,7 @@ def _merge() -> Row:
         one = choices.dtype(("i32", "i64", "u32", "u64", "fp32", "fp64"))
         # Blocks are up to eight times as large, and the line has the elements of both.
         shape = choices.shape(high=2, most=min(256, choices.limits.elements // 16), many_steps=True)
-        options: dict[str, bool | int | str] = {}
-        if choices.flag():
-            options["descending"] = choices.flag()
-        if choices.whole(0, 3) == 3:
-            options["dim"] = len(shape) - 1
+        options = _order(choices, shape)
         return Call(row="tl.bitonic_merge", operands=(choices.block(one, shape), choices.block(one, shape)),
                     options=options, stored=(one,))
 
@@ -130,7 +132,7 @@ def _merge() -> Row:
         results=of_shape(shape),
         answer=lambda call, lib, operands: (lib.sort(lib.cat(*operands, axis=-1),
                                                      descending=bool(call.option("descending"))),),
-        rules=lambda call: (NUM0 if dtype(call.stored[0]).is_float else BIT,), defined=defined)
+        rules=lambda call: (exact(call.stored[0]),), defined=defined)
 
 
 ROWS = (_sorted("tl.sort"), _sorted("tl.sort", method=True), _topk(), _merge(), _histogram())

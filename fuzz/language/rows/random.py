@@ -8,6 +8,15 @@ from tridiff.kernels.language.call import Call, Operand, Result
 from tridiff.oracles.rules import BIT, NUM, Rule
 
 
+def _seed(choices: Choices) -> Operand:
+    return Operand(kind="number", dtype="i32", number=str(choices.one((0, 1, 42, 2**31 - 1, 2**40 + 3))))
+
+
+def _text(call: Call, function: str, offsets: str = "x1") -> str:
+    rounds = f", n_rounds={call.options['rounds']}" if "rounds" in call.options else ""
+    return f"{function}({call.operands[0].number}, {offsets}{rounds})"
+
+
 def _words(name: str, number: int) -> Row:
     """randint, randint4x: words of Philox of a seed and offsets."""
 
@@ -15,13 +24,8 @@ def _words(name: str, number: int) -> Row:
         options: dict[str, bool | int | str] = {}
         if choices.flag():
             options["rounds"] = choices.one((1, 2, 7, 10, 12))
-        seed = Operand(kind="number", dtype="i32", number=str(choices.one((0, 1, 42, 2**31 - 1, 2**40 + 3))))
-        return Call(row=f"tl.{name}", operands=(seed, choices.block("i32", choices.shape(high=2))), options=options,
-                    stored=("u32",) * number)
-
-    def text(call: Call) -> str:
-        rounds = f", n_rounds={call.options['rounds']}" if "rounds" in call.options else ""
-        return f"tl.{name}({call.operands[0].number}, x1{rounds})"
+        operands = _seed(choices), choices.block("i32", choices.shape(high=2))
+        return Call(row=f"tl.{name}", operands=operands, options=options, stored=("u32",) * number)
 
     def answer(call: Call, lib: Library, operands: Values) -> Values:
         seed = lib.rows_of(operands[1], 1, [int(operands[0])], to="i64", shape=())
@@ -30,7 +34,8 @@ def _words(name: str, number: int) -> Row:
                      for word in range(number))
 
     return Row(
-        name=f"tl.{name}", topic="random", covers=(f"tl.{name}",), draw=draw, text=text, answer=answer,
+        name=f"tl.{name}", topic="random", covers=(f"tl.{name}",), draw=draw,
+        text=lambda call: _text(call, f"tl.{name}"), answer=answer,
         results=of_shape(lambda call: call.operands[1].shape),
         rules=lambda call: (BIT,) * number)
 
@@ -43,23 +48,16 @@ def _philox() -> Row:
         options: dict[str, bool | int | str] = {"rounds": choices.one((1, 3, 10))} if choices.flag() else {}
         return Call(row="tl.philox", operands=operands, options=options, stored=("u32",) * 4)
 
-    def text(call: Call) -> str:
-        rounds = f", n_rounds={call.options['rounds']}" if "rounds" in call.options else ""
-        return f"tl.philox({call.operands[0].number}, x1, x2, x3, x4{rounds})"
-
     def answer(call: Call, lib: Library, operands: Values) -> Values:
         seed = lib.rows_of(operands[1], 1, [int(operands[0])], to="i64", shape=())
         return tuple(lib.philox(seed, operands[1:], rounds=call.number("rounds", 10), number=word)
                      for word in range(4))
 
     return Row(
-        name="tl.philox", topic="random", covers=("tl.philox", "tl.philox_impl"), draw=draw, text=text, answer=answer,
+        name="tl.philox", topic="random", covers=("tl.philox", "tl.philox_impl"), draw=draw,
+        text=lambda call: _text(call, "tl.philox", "x1, x2, x3, x4"), answer=answer,
         results=of_shape(lambda call: call.operands[1].shape),
         rules=lambda call: (BIT,) * 4)
-
-
-def _seed(choices: Choices) -> Operand:
-    return Operand(kind="number", dtype="i32", number=str(choices.one((0, 1, 42, 2**31 - 1, 2**40 + 3))))
 
 
 def _uniform(lib: Library, word: Any) -> Any:
@@ -93,10 +91,6 @@ def _floats(name: str, number: int, *, normal: bool) -> Row:
         options: dict[str, bool | int | str] = {"rounds": choices.one((1, 5, 10))} if choices.flag() else {}
         return Call(row=f"tl.{name}", operands=(_seed(choices), offsets), options=options, stored=("fp32",) * number)
 
-    def text(call: Call) -> str:
-        rounds = f", n_rounds={call.options['rounds']}" if "rounds" in call.options else ""
-        return f"tl.{name}({call.operands[0].number}, x1{rounds})"
-
     def answer(call: Call, lib: Library, operands: Values) -> Values:
         x, one = operands[1], call.operands[1].dtype
         seed = lib.rows_of(x, 1, [int(operands[0])], to="i64", shape=())
@@ -112,7 +106,8 @@ def _floats(name: str, number: int, *, normal: bool) -> Row:
 
     return Row(
         name=f"tl.{name}", topic="random", covers=(f"tl.{name}",) + (("tl.pair_uniform_to_normal",) if normal else ()),
-        draw=draw, text=text, answer=answer, rules=lambda call: (_normal_rule() if normal else NUM,) * number,
+        draw=draw, text=lambda call: _text(call, f"tl.{name}"), answer=answer,
+        rules=lambda call: (_normal_rule() if normal else NUM,) * number,
         results=of_shape(lambda call: call.operands[1].shape))
 
 

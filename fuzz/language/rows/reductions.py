@@ -29,6 +29,10 @@ def folded(call: Call) -> tuple[int, ...]:
     return shape[:axis] + ((1,) if call.option("keep_dims") else ()) + shape[axis + 1:]
 
 
+def _fold(call: Call, lib: Library, x: Any, kind: str) -> Values:
+    return (lib.fold(x, kind=kind, axis=axis_of(call), keep=bool(call.option("keep_dims"))),)
+
+
 def _options(choices: Choices, rank: int, *, every: bool = True) -> dict[str, bool | int | str]:
     options: dict[str, bool | int | str] = {"way": choices.one(_METHODS)}
     if not every or choices.whole(0, 2):
@@ -55,7 +59,8 @@ def summed(name: str) -> str:
     return "u32" if info.kind in ("uint", "bool") and info.bits < 32 else name
 
 
-def _exact(name: str) -> Rule:
+def exact(name: str) -> Rule:
+    """Of what is not rounded: an element of the operands, or a whole number."""
     return NUM0 if dtype(name).is_float else BIT
 
 
@@ -93,9 +98,7 @@ def _sum() -> Row:
         name="tl.sum", topic="reductions", covers=("tl.sum", "tensor.sum"), draw=draw,
         text=lambda call: written("sum", call, "axis", "keep_dims", "dtype"),
         results=of_shape(folded),
-        answer=lambda call, lib, operands: (lib.fold(
-            lib.cast(operands[0], to=call.stored[0]), kind="sum", axis=axis_of(call),
-            keep=bool(call.option("keep_dims"))),),
+        answer=lambda call, lib, operands: _fold(call, lib, lib.cast(operands[0], to=call.stored[0]), "sum"),
         rules=lambda call: (bounded(call.stored[0], "sum_bound"),), bounds=bounds)
 
 
@@ -114,10 +117,8 @@ def _extremum(name: str) -> Row:
         name=f"tl.{name}", topic="reductions", covers=(f"tl.{name}", f"tensor.{name}"), draw=draw,
         text=lambda call: written(name, call, "axis", "keep_dims"),
         results=of_shape(folded),
-        answer=lambda call, lib, operands: (lib.fold(
-            lib.cast(operands[0], to=call.stored[0]), kind=name, axis=axis_of(call),
-            keep=bool(call.option("keep_dims"))),),
-        rules=lambda call: (_exact(call.stored[0]),))
+        answer=lambda call, lib, operands: _fold(call, lib, lib.cast(operands[0], to=call.stored[0]), name),
+        rules=lambda call: (exact(call.stored[0]),))
 
 
 def _with_index(name: str, *, values: bool) -> Row:
@@ -157,7 +158,7 @@ def _with_index(name: str, *, values: bool) -> Row:
         name=row, topic="reductions", covers=(f"tl.{function}", f"tensor.{function}"), draw=draw,
         text=lambda call: written(function, call, "axis", "return_indices", ties, "keep_dims"),
         results=results, answer=answer, defined=defined,
-        rules=lambda call: (_exact(call.stored[0]), BIT) if values else (BIT,))
+        rules=lambda call: (exact(call.stored[0]), BIT) if values else (BIT,))
 
 
 def _bitwise(name: str, kind: str) -> Row:
@@ -170,8 +171,7 @@ def _bitwise(name: str, kind: str) -> Row:
         name=f"tl.{name}", topic="reductions", covers=(f"tl.{name}", f"tensor.{name}"), draw=draw,
         text=lambda call: written(name, call, "axis", "keep_dims"),
         results=of_shape(folded),
-        answer=lambda call, lib, operands: (lib.fold(operands[0], kind=kind, axis=axis_of(call),
-                                                     keep=bool(call.option("keep_dims"))),),
+        answer=lambda call, lib, operands: _fold(call, lib, operands[0], kind),
         rules=lambda call: (BIT,))
 
 
@@ -195,10 +195,8 @@ def _reduce() -> Row:
     return Row(
         name="tl.reduce", topic="reductions", covers=("tl.reduce", "tensor.reduce"), draw=draw, text=text,
         results=of_shape(folded),
-        answer=lambda call, lib, operands: (lib.fold(
-            operands[0], kind=kinds[str(call.options["function"])], axis=axis_of(call),
-            keep=bool(call.option("keep_dims"))),),
-        rules=lambda call: (_exact(call.stored[0]),))
+        answer=lambda call, lib, operands: _fold(call, lib, operands[0], kinds[str(call.options["function"])]),
+        rules=lambda call: (exact(call.stored[0]),))
 
 
 def _reduce_pair() -> Row:
@@ -218,7 +216,7 @@ def _reduce_pair() -> Row:
         name="tl.reduce.pair", topic="reductions", covers=("tl.reduce",), draw=draw,
         text=lambda call: f"tl.reduce((x0, x1), {call.options['axis']}, _sum_and_larger)",
         results=of_shape(folded),
-        answer=answer, rules=lambda call: (BIT, _exact(call.stored[1])))
+        answer=answer, rules=lambda call: (BIT, exact(call.stored[1])))
 
 
 def _softmax() -> Row:

@@ -3,11 +3,10 @@
 
 from tridiff.fuzz.language.choices import NUMBERS, Choices, axis_spelled
 from tridiff.fuzz.language.row import Library, Row, Values, installed
-from tridiff.fuzz.language.rows.reductions import bounded, summed, written
+from tridiff.fuzz.language.rows.reductions import bounded, exact, summed, written
 from tridiff.fuzz.versions import offers
 from tridiff.kernels.language.call import Call, Result
 from tridiff.oracles.dtypes import dtype
-from tridiff.oracles.rules import BIT, NUM0
 
 
 def _options(choices: Choices, rank: int, *, axis: bool = False) -> dict[str, bool | int | str]:
@@ -87,7 +86,7 @@ def _associative() -> Row:
         answer=lambda call, lib, operands: (lib.scan(
             operands[0], kind=kinds[str(call.options["function"])], axis=call.number("axis"),
             reverse=bool(call.option("reverse"))),),
-        rules=lambda call: (NUM0 if dtype(call.stored[0]).is_float else BIT,))
+        rules=lambda call: (exact(call.stored[0]),))
 
 
 ROWS = (_scan("cumsum", "sum"), _scan("cumprod", "product"), _associative())
