@@ -12,7 +12,7 @@ from rich.table import Table
 
 from tridiff.fuzz.bench import Measurement, run_bench
 from tridiff.fuzz.cli.failure import COULD_NOT_CHECK, INTERRUPTED
-from tridiff.fuzz.cli.options import MOST_WORKERS, chosen_backends, count
+from tridiff.fuzz.cli.options import MOST_WORKERS, AsJson, chosen_backends, count
 from tridiff.fuzz.cli.text import console, listing
 
 EXAMPLES = """**Examples**
@@ -27,7 +27,7 @@ def bench(
     seconds: Annotated[float, typer.Option(help="Seconds of all measurements together, 10 to 3600.")] = 120.0,
     workers: Annotated[int | None, typer.Option(help="Worker processes; default one per core, at most 16.")] = None,
     backend: Annotated[list[str] | None, typer.Option(help="Backends; default those of this machine.")] = None,
-    as_json: Annotated[bool, typer.Option("--json", help="JSON instead of a table.")] = False,
+    as_json: AsJson = False,
 ) -> None:
     """Measure rates beside bare loops that do the same work without a harness.
 

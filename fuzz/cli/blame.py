@@ -14,7 +14,7 @@ from tridiff.fuzz.blame.record import with_blame
 from tridiff.fuzz.blame.way_round import lines, way_round
 from tridiff.fuzz.builds import inspect, resolve
 from tridiff.fuzz.cli import blame_all
-from tridiff.fuzz.cli.options import MOST_WORKERS, SavedFindings, chosen_backends, seconds
+from tridiff.fuzz.cli.options import MOST_WORKERS, EntryName, SavedFindings, TritonBuild, chosen_backends, seconds
 from tridiff.fuzz.cli.text import console, plain
 from tridiff.fuzz.corpus.installed import DEFAULT
 from tridiff.fuzz.corpus.store import Corpus
@@ -41,9 +41,9 @@ allow, the most promising first; begun again, it goes on; `--merge blames.jsonl`
 
 
 def blame_command(
-    entry: Annotated[str, typer.Argument(help="Entry id, its unique beginning, its digest, or a file.")] = "",
+    entry: EntryName = "",
     backend: Annotated[str, typer.Option(help="Where it fails; default one of this machine's.")] = "",
-    triton: Annotated[str, typer.Option(help="A release, wheel or folder; default the installed one.")] = "",
+    triton: TritonBuild = "",
     baseline: Annotated[str, typer.Option(help="One in which it may be right: which function, or operation of the "
                                           "front end's IR, departs from it.")] = "",
     budget: Annotated[str, typer.Option("--time", help=f"Longest time, such as 90s: for the one entry (default "

@@ -9,7 +9,7 @@ import typer
 
 from tridiff.fuzz.campaign.states import State, chosen, remove, states
 from tridiff.fuzz.cli import history as histories
-from tridiff.fuzz.cli.options import seconds
+from tridiff.fuzz.cli.options import AsList, seconds
 from tridiff.fuzz.cli.text import console, listing
 from tridiff.fuzz.errors import TridiffError
 
@@ -35,7 +35,7 @@ def campaigns(
                                           "is seen.")] = False,
     state: Annotated[Path, typer.Option(help="Where campaigns keep their files.")] = Path(".tridiff/campaigns"),
     reports: Annotated[Path, typer.Option(help="Where the history is.")] = Path("reports"),
-    as_json: Annotated[bool, typer.Option("--json", help="A JSON list instead of a table.")] = False,
+    as_json: AsList = False,
 ) -> None:
     """List the states that campaigns left, or remove old ones.
 

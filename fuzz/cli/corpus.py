@@ -7,7 +7,7 @@ from typing import Annotated
 import msgspec
 import typer
 
-from tridiff.fuzz.cli.options import SavedFindings
+from tridiff.fuzz.cli.options import AsList, SavedFindings
 from tridiff.fuzz.cli.text import console, listing
 from tridiff.fuzz.corpus.bugs import PAGE, Cause, Missing, causes, missing, page, release
 from tridiff.fuzz.corpus.installed import DEFAULT
@@ -32,7 +32,7 @@ def corpus(
     render: Annotated[bool, typer.Option("--render", help="Write BUGS.md into the corpus.")] = False,
     check: Annotated[bool, typer.Option("--check", help="Compare BUGS.md with the entries.")] = False,
     lacking: Annotated[bool, typer.Option("--missing", help="List verdicts on cuda that nobody has recorded.")] = False,
-    as_json: Annotated[bool, typer.Option("--json", help="A JSON list instead of a table.")] = False,
+    as_json: AsList = False,
 ) -> None:
     """List findings by cause; write or check the page that shows them.
 

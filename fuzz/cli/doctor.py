@@ -20,6 +20,7 @@ from rich.text import Text
 from tridiff.fuzz.backends import kind
 from tridiff.fuzz.backends.available import available_backends, gpu_count
 from tridiff.fuzz.cli.new_triton import checklist
+from tridiff.fuzz.cli.options import AsJson
 from tridiff.fuzz.cli.text import coloured, console, listing
 from tridiff.fuzz.corpus.installed import DEFAULT, corpus_to_read
 from tridiff.fuzz.corpus.store import Corpus
@@ -142,7 +143,7 @@ def doctor(
                                                                   "that tridiff does not know, asks for.")] = False,
     corpus: Annotated[Path, typer.Option(help="Entries for --new-triton.", callback=corpus_to_read)] = DEFAULT,
     records: Annotated[Path, typer.Option(help="Campaign records for --new-triton.")] = Path("reports"),
-    as_json: Annotated[bool, typer.Option("--json", help="JSON instead of a table.")] = False,
+    as_json: AsJson = False,
 ) -> None:
     """Check this machine; exit status 0 when at least one backend judges a case rightly, else 2.
 

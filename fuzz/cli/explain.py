@@ -10,7 +10,7 @@ import typer
 
 from tridiff.fuzz.backends import ARCHITECTURES
 from tridiff.fuzz.builds import resolve
-from tridiff.fuzz.cli.options import SavedFindings
+from tridiff.fuzz.cli.options import SavedFindings, TritonBuild
 from tridiff.fuzz.cli.text import plain
 from tridiff.fuzz.corpus.installed import DEFAULT
 from tridiff.fuzz.corpus.store import MAX_BYTES, Corpus
@@ -55,7 +55,7 @@ def explain_command(
     options: Annotated[str, typer.Option(help="Of your own kernel: compile options, as num_warps=8.")] = "",
     subject: Annotated[str, typer.Option(help="Explain this subject instead of the entry's.")] = "",
     arch: Annotated[str, typer.Option(help=f"What to compile for: {', '.join(ARCHITECTURES)}.")] = "sm_90",
-    triton: Annotated[str, typer.Option(help="A release, wheel or folder; default the installed one.")] = "",
+    triton: TritonBuild = "",
     launch: Annotated[int, typer.Option(help="Which of several launches; default the one that is wrong.")] = -1,
     stage: Annotated[str, typer.Option(help=f"Print one stage alone: {', '.join(STAGES)}.")] = "",
     passes: Annotated[bool, typer.Option("--passes", help="What each pass of the compiler changes.")] = False,

@@ -13,7 +13,7 @@ from tridiff.fuzz.backends import kind
 from tridiff.fuzz.campaign.faults import Caught, plan_faults, run_faults, table
 from tridiff.fuzz.campaign.record import CampaignOptions
 from tridiff.fuzz.cli import options as reading
-from tridiff.fuzz.cli.options import chosen_backends, chosen_devices, chosen_workers
+from tridiff.fuzz.cli.options import AsJson, Gpus, HangLimit, Workers, chosen_backends, chosen_devices, chosen_workers
 from tridiff.fuzz.cli.options import seconds as duration
 from tridiff.fuzz.cli.planted import planted
 from tridiff.fuzz.cli.text import plain
@@ -46,10 +46,10 @@ def faults(
                                                   "--triton: name or glob of file:line:operator.")] = None,
     backend: Annotated[list[str] | None, typer.Option(help="cuda, interpreter, evaluated[:ARCH], with --triton also "
                                                     "compile[:ARCH]; default as for fuzz, without evaluated.")] = None,
-    gpus: Annotated[str, typer.Option(help="GPU numbers, such as 0,1; default all.")] = "",
-    workers: Annotated[int | None, typer.Option(help="Processes; default one per core, at most 16 per GPU.")] = None,
+    gpus: Gpus = "",
+    workers: Workers = None,
     seed: Annotated[int | None, typer.Option(help="Seed; default random, always printed.")] = None,
-    hang_limit: Annotated[str, typer.Option(help="Longest launch, compilation included.")] = "10s",
+    hang_limit: HangLimit = "10s",
     hooks: Annotated[bool, typer.Option("--hooks", help="Also the three faults every kernel can plant.")] = False,
     process: Annotated[bool, typer.Option("--process", help="Also those that kill or stop the worker.")] = False,
     shrink: Annotated[bool, typer.Option(help="Minimise what is caught.")] = True,
@@ -68,7 +68,7 @@ def faults(
     results: Annotated[Path | None, typer.Option(help="With --triton: keep results in this file, a line each, and go "
                                                  "on from there.")] = None,
     record: Annotated[Path | None, typer.Option(help="Write the table to this Markdown file.")] = None,
-    as_json: Annotated[bool, typer.Option("--json", help="JSON instead of a table.")] = False,
+    as_json: AsJson = False,
 ) -> None:
     """Test the tester: fuzz each planted fault until it is caught.
 

@@ -20,7 +20,22 @@ from tridiff.fuzz.campaign.records import CAMPAIGN
 from tridiff.fuzz.campaign.run import Campaign, campaign_id
 from tridiff.fuzz.campaign.told import Told
 from tridiff.fuzz.cli import options as reading
-from tridiff.fuzz.cli.options import chosen_backends, chosen_devices, chosen_workers, seconds
+from tridiff.fuzz.cli.options import (
+    AsObject,
+    Backends,
+    Gpus,
+    HangLimit,
+    MaxCases,
+    Memory,
+    Resume,
+    Seed,
+    Targets,
+    Workers,
+    chosen_backends,
+    chosen_devices,
+    chosen_workers,
+    seconds,
+)
 from tridiff.fuzz.cli.progress import LiveProgress
 from tridiff.fuzz.cli.render import render_summary
 from tridiff.fuzz.cli.start import moment
@@ -52,16 +67,15 @@ EXAMPLES = """**Examples**
 
 def fuzz(
     time: Annotated[str, typer.Option(help="Budget, such as 60s, 30m, 8h.")] = "60s",
-    target: Annotated[list[str] | None, typer.Option(help="Target name, glob or family; repeatable.")] = None,
+    target: Targets = None,
     subject: Annotated[list[str] | None, typer.Option(help="own, inductor, own+fault:NAME; repeatable.")] = None,
-    backend: Annotated[list[str] | None, typer.Option(help="cuda, interpreter, compile[:ARCH], evaluated[:ARCH]; "
-                                                    "repeatable.")] = None,
-    gpus: Annotated[str, typer.Option(help="GPU numbers, such as 0,1; default all.")] = "",
-    workers: Annotated[int | None, typer.Option(help="Processes; default one per core, at most 16 per GPU.")] = None,
-    seed: Annotated[int | None, typer.Option(help="Seed; default random, always recorded.")] = None,
-    max_cases: Annotated[int | None, typer.Option(help="Stop after this many cases instead of --time.")] = None,
-    hang_limit: Annotated[str, typer.Option(help="Longest launch, compilation included.")] = "10s",
-    memory: Annotated[str, typer.Option(help="Memory cap of a worker.")] = "6G",
+    backend: Backends = None,
+    gpus: Gpus = "",
+    workers: Workers = None,
+    seed: Seed = None,
+    max_cases: MaxCases = None,
+    hang_limit: HangLimit = "10s",
+    memory: Memory = "6G",
     shrink: Annotated[bool, typer.Option(help="Minimise new findings.")] = True,
     baseline: Annotated[str, typer.Option(help="A release, wheel or folder in which findings may be right: blames say "
                                           "what departs from it.")] = "",
@@ -69,9 +83,9 @@ def fuzz(
     reports: Annotated[Path, typer.Option(help="Where the campaign's record goes.")] = Path("reports"),
     state: Annotated[Path, typer.Option(help="Where running campaigns keep their files.")] = Path(".tridiff/campaigns"),
     name: Annotated[str, typer.Option("--id", help="Name of the campaign; default date and backends.")] = "",
-    resume: Annotated[bool, typer.Option("--resume", help="Continue --id, or the last interrupted one.")] = False,
+    resume: Resume = False,
     scheduler: Annotated[str, typer.Option(help="Address of a dask scheduler to run shards on.")] = "",
-    as_json: Annotated[bool, typer.Option("--json", help="End with one JSON object on stdout.")] = False,
+    as_json: AsObject = False,
 ) -> None:
     """Fuzz for a while; report what is new.
 

@@ -15,7 +15,21 @@ from tridiff.fuzz.builds.alike import alike
 from tridiff.fuzz.campaign.record import CampaignOptions
 from tridiff.fuzz.campaign.records import GATE
 from tridiff.fuzz.cli import options as reading
-from tridiff.fuzz.cli.options import chosen_backends, chosen_devices, chosen_workers, seconds
+from tridiff.fuzz.cli.options import (
+    AsObject,
+    Backends,
+    Gpus,
+    HangLimit,
+    MaxCases,
+    Memory,
+    Resume,
+    Seed,
+    Targets,
+    chosen_backends,
+    chosen_devices,
+    chosen_workers,
+    seconds,
+)
 from tridiff.fuzz.cli.progress import LiveProgress
 from tridiff.fuzz.cli.render_gate import render_gate
 from tridiff.fuzz.cli.text import plain
@@ -52,18 +66,17 @@ def gate(
     time: Annotated[str, typer.Option(help="Budget, such as 90s, 15m.")] = "15m",
     baseline_torch: Annotated[str, typer.Option(help="torch of the baseline, if another one: release or folder.")] = "",
     candidate_torch: Annotated[str, typer.Option(help="torch of the candidate, if another one.")] = "",
-    target: Annotated[list[str] | None, typer.Option(help="Target name, glob or family; repeatable.")] = None,
+    target: Targets = None,
     subject: Annotated[list[str] | None, typer.Option(help="own, inductor; repeatable.")] = None,
-    backend: Annotated[list[str] | None, typer.Option(help="cuda, interpreter, compile[:ARCH], evaluated[:ARCH]; "
-                                                    "repeatable.")] = None,
+    backend: Backends = None,
     issue: Annotated[list[str] | None, typer.Option(help="Draw the pattern of this known issue and nothing else: is "
                                                     "it repaired? Repeatable.")] = None,
-    gpus: Annotated[str, typer.Option(help="GPU numbers, such as 0,1; default all.")] = "",
+    gpus: Gpus = "",
     workers: Annotated[int | None, typer.Option(help="Pairs of processes; default one per core.")] = None,
-    seed: Annotated[int | None, typer.Option(help="Seed; default random, always recorded.")] = None,
-    max_cases: Annotated[int | None, typer.Option(help="Stop after this many cases instead of --time.")] = None,
-    hang_limit: Annotated[str, typer.Option(help="Longest launch, compilation included.")] = "10s",
-    memory: Annotated[str, typer.Option(help="Memory cap of a worker.")] = "6G",
+    seed: Seed = None,
+    max_cases: MaxCases = None,
+    hang_limit: HangLimit = "10s",
+    memory: Memory = "6G",
     sweep: Annotated[list[str] | None, typer.Option(help="Also run all inputs of these operations (names, globs) on "
                                                     "both builds, beyond --time; repeatable.")] = None,
     policy: Annotated[Path | None, typer.Option(help="What blocks; default is in fuzz/gate/policy.toml.")] = None,
@@ -71,11 +84,11 @@ def gate(
     reports: Annotated[Path, typer.Option(help="Where the gate's record goes.")] = Path("reports"),
     state: Annotated[Path, typer.Option(help="Where running gates keep their files.")] = Path(".tridiff/gates"),
     name: Annotated[str, typer.Option("--id", help="Name of the gate; default date and builds.")] = "",
-    resumed: Annotated[bool, typer.Option("--resume", help="Continue --id, or the last interrupted one.")] = False,
+    resumed: Resume = False,
     bisected: Annotated[str, typer.Option("--bisect", metavar="ENTRY", help="Name the first bad release of a saved "
                                           "finding instead.")] = "",
     releases: Annotated[str, typer.Option(help="For --bisect: builds in order, comma between.")] = ",".join(RELEASES),
-    as_json: Annotated[bool, typer.Option("--json", help="End with one JSON object on stdout.")] = False,
+    as_json: AsObject = False,
 ) -> None:
     """Say whether a Triton upgrade is safe: the same cases on two builds.
 

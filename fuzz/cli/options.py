@@ -15,6 +15,22 @@ from tridiff.fuzz.corpus.installed import corpus_to_read
 from tridiff.fuzz.errors import TridiffError, writing
 
 SavedFindings = Annotated[Path, typer.Option("--corpus", help="Where findings are kept.", callback=corpus_to_read)]
+AsJson = Annotated[bool, typer.Option("--json", help="JSON instead of a table.")]
+AsList = Annotated[bool, typer.Option("--json", help="A JSON list instead of a table.")]
+AsObject = Annotated[bool, typer.Option("--json", help="End with one JSON object on stdout.")]
+Backends = Annotated[list[str] | None, typer.Option(help="cuda, interpreter, compile[:ARCH], evaluated[:ARCH]; "
+                                                   "repeatable.")]
+EntryName = Annotated[str, typer.Argument(help="Entry id, its unique beginning, its digest, or a file.")]
+Gpus = Annotated[str, typer.Option(help="GPU numbers, such as 0,1; default all.")]
+HangLimit = Annotated[str, typer.Option(help="Longest launch, compilation included.")]
+MaxCases = Annotated[int | None, typer.Option(help="Stop after this many cases instead of --time.")]
+Memory = Annotated[str, typer.Option(help="Memory cap of a worker.")]
+OtherSubject = Annotated[str, typer.Option(help="Run this subject instead of the entry's.")]
+Resume = Annotated[bool, typer.Option("--resume", help="Continue --id, or the last interrupted one.")]
+Seed = Annotated[int | None, typer.Option(help="Seed; default random, always recorded.")]
+Targets = Annotated[list[str] | None, typer.Option(help="Target name, glob or family; repeatable.")]
+TritonBuild = Annotated[str, typer.Option(help="A release, wheel or folder; default the installed one.")]
+Workers = Annotated[int | None, typer.Option(help="Processes; default one per core, at most 16 per GPU.")]
 
 EVALUATED = "evaluated:sm_90"
 """The chip whose IR is evaluated where no backend is asked for: kernels of all families are written for it."""

@@ -13,7 +13,7 @@ from tridiff.fuzz.backends.available import available_backends
 from tridiff.fuzz.campaign.replay import ReplayResult, replay
 from tridiff.fuzz.campaign.table import rich_table, table
 from tridiff.fuzz.cli.failure import INTERRUPTED
-from tridiff.fuzz.cli.options import SavedFindings, chosen_backends
+from tridiff.fuzz.cli.options import AsList, SavedFindings, chosen_backends
 from tridiff.fuzz.cli.text import coloured, console
 from tridiff.fuzz.corpus.expected import with_verdict
 from tridiff.fuzz.corpus.installed import DEFAULT
@@ -42,7 +42,7 @@ def replay_command(
     everywhere: Annotated[bool, typer.Option("--everywhere", help="Also backends nothing is expected on, evaluated:* "
                                              "only if named.")] = False,
     record: Annotated[bool, typer.Option("--record", help="Write down verdicts where none is expected yet.")] = False,
-    as_json: Annotated[bool, typer.Option("--json", help="A JSON list instead of a table.")] = False,
+    as_json: AsList = False,
 ) -> None:
     """Run saved findings and compare with their expected verdicts.
 

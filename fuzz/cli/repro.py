@@ -10,7 +10,7 @@ import typer
 
 from tridiff.fuzz.backends.available import available_backends
 from tridiff.fuzz.cli import repro_check
-from tridiff.fuzz.cli.options import SavedFindings, chosen_backends, seconds
+from tridiff.fuzz.cli.options import EntryName, OtherSubject, SavedFindings, chosen_backends, seconds
 from tridiff.fuzz.corpus.installed import DEFAULT
 from tridiff.fuzz.corpus.store import Corpus
 from tridiff.fuzz.errors import TridiffError, writing
@@ -39,13 +39,13 @@ wrong, ways round, explanation, and the text of an issue
 
 
 def repro(
-    entry: Annotated[str, typer.Argument(help="Entry id, its unique beginning, its digest, or a file.")] = "",
+    entry: EntryName = "",
     script_file: Annotated[Path | None, typer.Option("--script", help="Write a standalone script here.")] = None,
     whole: Annotated[bool, typer.Option("--long", help="Let the script be as long as the case needs.")] = False,
     bundle: Annotated[Path | None, typer.Option(help="Write everything that a maintainer asks for into this folder.")]
     = None,
     backend: Annotated[str, typer.Option(help="Where to run; default where it was found, if possible.")] = "",
-    subject: Annotated[str, typer.Option(help="Run this subject instead of the entry's.")] = "",
+    subject: OtherSubject = "",
     corpus: SavedFindings = DEFAULT,
     everything: Annotated[bool, typer.Option("--all", help="Every entry; with --check.")] = False,
     check: Annotated[bool, typer.Option("--check", help="Write and run scripts, compare with the record.")] = False,

@@ -8,7 +8,7 @@ from typing import Annotated
 import typer
 
 from tridiff.fuzz.backends.available import available_backends
-from tridiff.fuzz.cli.options import SavedFindings, chosen_backends, count, seconds
+from tridiff.fuzz.cli.options import EntryName, OtherSubject, SavedFindings, chosen_backends, count, seconds
 from tridiff.fuzz.cli.text import coloured, console
 from tridiff.fuzz.corpus.installed import DEFAULT
 from tridiff.fuzz.corpus.store import Corpus
@@ -28,11 +28,11 @@ EXAMPLES = """**Examples**
 
 
 def shrink(
-    entry: Annotated[str, typer.Argument(help="Entry id, its unique beginning, its digest, or a file.")],
+    entry: EntryName,
     time: Annotated[str, typer.Option("--time", help="Budget, such as 90s or 30m.")] = "5m",
     max_runs: Annotated[int, typer.Option(help="Most cases to try.")] = 2000,
     backend: Annotated[str, typer.Option(help="Where to run; default where it was found.")] = "",
-    subject: Annotated[str, typer.Option(help="Run this subject instead of the entry's.")] = "",
+    subject: OtherSubject = "",
     corpus: SavedFindings = DEFAULT,
     out: Annotated[Path | None, typer.Option(help="Write the smaller entry here; default ID.json.")] = None,
     replace: Annotated[bool, typer.Option("--replace", help="Rewrite the entry in the corpus instead.")] = False,

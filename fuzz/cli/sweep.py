@@ -12,7 +12,7 @@ import msgspec
 import typer
 from rich.text import Text
 
-from tridiff.fuzz.cli.options import MOST_WORKERS, chosen_backends, chosen_devices, count
+from tridiff.fuzz.cli.options import MOST_WORKERS, AsObject, chosen_backends, chosen_devices, count
 from tridiff.fuzz.cli.progress import clock
 from tridiff.fuzz.cli.sweep_rows import RowsWish, list_rows, sweep_rows
 from tridiff.fuzz.cli.text import coloured, console, listing, plain
@@ -71,7 +71,7 @@ def sweep(
     listed: Annotated[bool, typer.Option("--list", help="Only list the operations, with their types.")] = False,
     state: Annotated[Path, typer.Option(help="Where running sweeps keep their parts.")] = Path(".tridiff/sweeps"),
     resume: Annotated[bool, typer.Option("--resume", help="Continue the sweep that was interrupted last.")] = False,
-    as_json: Annotated[bool, typer.Option("--json", help="End with one JSON object on stdout.")] = False,
+    as_json: AsObject = False,
 ) -> None:
     """Judge every input of an operation on the device and say exactly which are wrong, and by how much.
 

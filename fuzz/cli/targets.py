@@ -10,6 +10,7 @@ from rich.table import Table
 
 from tridiff.fuzz.backends import expand
 from tridiff.fuzz.cli import programs_ledger
+from tridiff.fuzz.cli.options import AsList
 from tridiff.fuzz.cli.text import console, listing
 from tridiff.fuzz.corpus.installed import DEFAULT, corpus_to_read
 from tridiff.fuzz.coverage.declared import DECLARED
@@ -48,7 +49,7 @@ def oracle_names(target: Target) -> tuple[str, ...]:
 
 def targets(
     pattern: Annotated[list[str] | None, typer.Argument(help="Names, globs or families; default all.")] = None,
-    as_json: Annotated[bool, typer.Option("--json", help="A JSON list instead of a table.")] = False,
+    as_json: AsList = False,
     long: Annotated[bool, typer.Option("--long", help="Also oracles and where the contract stands.")] = False,
     ir: Annotated[bool, typer.Option("--ir", help="Operations of the compiler's IR instead of targets.")] = False,
     language: Annotated[bool, typer.Option("--language", help="Names of Triton's language instead.")] = False,
