@@ -44,6 +44,7 @@ from tridiff.fuzz.known.calls import (
     without,
 )
 from tridiff.fuzz.known.contents import of_small_numbers
+from tridiff.fuzz.known.discarded import asserts_too_much, of_smaller_numbers
 from tridiff.fuzz.known.issue import WRONG, KnownIssue
 from tridiff.fuzz.language import cases
 from tridiff.fuzz.records import Case
@@ -73,6 +74,9 @@ ISSUES = (
            relative=lambda case: changed(case, options=cases.call_of(case).options | {"by": "_product"}),
            errors=("assertion_lost", "assertion_missing"),
            title="sums of integers across a warp lose the assertions of the function that adds them"),
+    _issue("scans-assert-what-they-discard", "overflow/device-assert-940b47eddf", stage="ttgir", kinds=(),
+           backends=("cuda",), match=asserts_too_much, relative=of_smaller_numbers, errors=("device_assert",),
+           title="a scan of several elements a thread asserts sums that are none of its own"),
     _issue("gluon-atomics-of-scalars", "gluon/expected-expand-dims-inp-bee3fdccd0", stage="front-end", kinds=(),
            match=scalar_for_a_block, relative=block_for_a_block, errors=("*expected expand_dims input*",),
            title="an atomic operation on a block by one scalar does not compile in Gluon"),

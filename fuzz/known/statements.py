@@ -297,6 +297,24 @@ def _gives_bits(one: Node) -> bool:
     return (called or carried) and any(map(_is_of_bits, nodes(one.parts)))
 
 
+def _calls_with_bits(case: Case) -> bool:
+    """Whether bits of a number of 64 may be handed to a function of the program that is not inlined: some call of one
+    stands beside them in an expression, or in a program that names them."""
+    if not isinstance(case.program, Script):
+        return False
+    apart = {one.word("name") for one in case.program.functions if one.words.get("noinline")}
+    calls = [one for one in every(case) if one.row == "invoke" and one.word("name") in apart]
+    named = any(one.row in ("assign", "augment", "walrus") and any(map(_is_of_bits, nodes(one.parts)))
+                for one in every(case))
+    return any(named or any(map(_is_of_bits, nodes(one.parts))) for one in calls)
+
+
+def _without_calls_of_bits(case: Case) -> Case | None:
+    """Conversions in place of those bits, and functions of the program inlined."""
+    return rewritten(case, lambda one: _given_numbers(one) if _gives_bits(one) else
+                     _less(one, "noinline") if one.row == "define" else one)
+
+
 def _is_of_bits(one: Node) -> bool:
     return one.row == "cast" and bool(one.words.get("bitcast")) and one.word("to") in ("i64", "u64")
 
@@ -329,8 +347,8 @@ ISSUES = (
     KnownIssue(
         name="stored-half-of-a-double-is-converted", stage="ptxas", truth="defect", backends=("cuda",),
         title="the lower half of a double's bits, as a parameter of a call, is the double as an integer",
-        where=(("language.*", "own"),), entries=("language.functions/value-e1a29528c6",), match=having(_gives_bits),
-        relative=replacing(_gives_bits, _given_numbers)),
+        where=(("language.*", "own"),), entries=("language.functions/value-e1a29528c6",),
+        match=lambda case: having(_gives_bits)(case) or _calls_with_bits(case), relative=_without_calls_of_bits),
     KnownIssue(
         name="negated-16-bit-integer-not-cut", stage="ptxas", truth="defect", backends=("cuda",), kinds=("value",),
         title="-x of 16 bits is extended as a number of 32 bits, in programs of statements",

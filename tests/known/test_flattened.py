@@ -41,6 +41,14 @@ def test_the_relative_lacks_the_pattern_alone_and_a_failure_of_it_is_new(
     assert Attribution(lambda one: outcome(one, Verdict.DISAGREE)).issues(case, failed) == ()
 
 
+def test_bits_that_a_function_of_the_program_is_given_are_known_and_its_inlined_form_is_the_control() -> None:
+    case = entry("language.functions/value-a265306b06").case
+    inlined = relative_of(BITS, case)
+    assert inlined == rewritten(case, _without(("noinline",)))
+    numbers = rewritten(case, _without(("bitcast",)))
+    assert numbers is not None and not BITS.match(numbers) and "noinline" in numbers.program.functions[0].words
+
+
 def test_a_function_that_is_not_inlined_stays_one_in_a_script() -> None:
     text = script(entry(BITS.entries[0])).text
     assert "@triton.jit(noinline=True)" in text and "v1 = apart(x0, " in text

@@ -1,6 +1,7 @@
 """Changes of calls: what the control of a known issue runs."""
 
 import numpy as np
+import pytest
 from msgspec.structs import replace
 
 from tests.known.relatives import is_told_by_its_control, relative_of
@@ -264,3 +265,20 @@ def test_a_float_passed_beside_fp64_is_known_where_its_rounding_to_fp32_shows_an
     failure = outcome_of(found, Verdict.DISAGREE, wrong_in(found, "out0"))
     right = is_told_by_its_control(known.name, found, failure)
     assert Attribution(lambda one: right).issues(found, replace(failure, backend="cuda")) == ()
+
+
+@pytest.mark.parametrize(("values", "options", "known"), [
+    ({}, {}, True), ({}, {"num_warps": 4}, False), ({}, {"sanitize_overflow": False}, False),
+    ({63: "121"}, {}, False), ({62: "9"}, {}, False), ({63: "122", 62: "9"}, {}, True)])
+def test_only_sums_that_fit_and_do_not_together_are_taken_for_those_that_a_scan_discards(
+        values: dict[int, str], options: dict[str, int], known: bool) -> None:
+    issue = next(one for one in ISSUES if one.name == "scans-assert-what-they-discard")
+    case = entry(issue.entries[0]).case
+    given, out = case.arrays
+    listed = given.content.base.values
+    changed = replace(given, content=Content(base=Explicit(values=tuple(
+        values.get(place, one) for place, one in enumerate(listed)))))
+    case = replace(case, arrays=(changed, out), options=replace(case.options, **options))
+    assert issue.match(case) is known
+    if known:
+        assert not issue.match(relative_of(issue, case))
