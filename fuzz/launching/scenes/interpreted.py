@@ -5,6 +5,7 @@ Nothing is judged: two builds of one release must give the same values in the sa
 
 import hashlib
 import io
+import mmap
 import re
 import traceback
 from collections.abc import Callable, Iterator, Sequence
@@ -116,8 +117,9 @@ def _filled(values: str, dtype: torch.dtype) -> torch.Tensor:
 
 
 def _placed(array: torch.Tensor) -> torch.Tensor:
-    """A copy at an address whose low bits are always the same: kernels may look at those of an address."""
-    room = torch.zeros(array.numel() * array.element_size() + _ALIGNED, dtype=torch.uint8)
+    """A copy at an address whose low bits are always the same: kernels may look at those of an address. It is mapped:
+    addresses of the heap may be as short as other numbers."""
+    room = torch.frombuffer(mmap.mmap(-1, array.numel() * array.element_size() + _ALIGNED), dtype=torch.uint8)
     start = -room.data_ptr() % _ALIGNED
     found = room[start:start + array.numel() * array.element_size()].view(array.dtype)
     return found.copy_(array)

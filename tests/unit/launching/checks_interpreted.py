@@ -1,13 +1,16 @@
 """Interpreted kernels: what they hold is told, the same each time, and a fault in the interpreter changes it."""
 
+from pathlib import Path
 from typing import Any
 from unittest.mock import patch
 
+import torch
 from triton.language import standard
 
 from tests.unit.launching.test_scenes import case, play
 from tridiff.fuzz.launching.apart import ENDED
 from tridiff.fuzz.launching.lines import parts
+from tridiff.fuzz.launching.scenes import interpreted
 from tridiff.fuzz.versions import interpreter_module
 
 
@@ -23,6 +26,13 @@ def check_addresses_are_not_told() -> None:
     for part in ("plain: addresses 1", "plain: assigned 4"):
         assert play(case("values", part=part)) == play(case("values", part=part))
     assert len(set(play(case("given", way="plain")).values())) > 70
+
+
+def check_arrays_lie_where_addresses_are_longer_than_other_numbers() -> None:
+    heaps = [line.split()[0].split("-") for line in Path("/proc/self/maps").read_text().splitlines() if "[heap]" in line]
+    for dtype in (torch.uint8, torch.int64):
+        address = interpreted._placed(torch.ones(2048, dtype=dtype)).data_ptr()
+        assert not any(int(low, 16) <= address < int(high, 16) for low, high in heaps)
 
 
 def check_what_does_not_end_is_told() -> None:
