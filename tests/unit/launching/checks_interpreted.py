@@ -29,7 +29,8 @@ def check_addresses_are_not_told() -> None:
 
 
 def check_arrays_lie_where_addresses_are_longer_than_other_numbers() -> None:
-    heaps = [line.split()[0].split("-") for line in Path("/proc/self/maps").read_text().splitlines() if "[heap]" in line]
+    lines = Path("/proc/self/maps").read_text().splitlines()
+    heaps = [line.split()[0].split("-") for line in lines if "[heap]" in line]
     for dtype in (torch.uint8, torch.int64):
         address = interpreted._placed(torch.ones(2048, dtype=dtype)).data_ptr()
         assert not any(int(low, 16) <= address < int(high, 16) for low, high in heaps)
