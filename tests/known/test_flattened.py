@@ -42,7 +42,7 @@ def test_the_relative_lacks_the_pattern_alone_and_a_failure_of_it_is_new(
 
 
 def test_bits_that_a_function_of_the_program_is_given_are_known_and_its_inlined_form_is_the_control() -> None:
-    case = entry("language.functions/value-3744db69ca").case
+    case = entry("language.functions/value-a265306b06").case
     inlined = relative_of(BITS, case)
     assert inlined == rewritten(case, _without(("noinline",)))
     numbers = rewritten(case, _without(("bitcast",)))
