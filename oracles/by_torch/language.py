@@ -77,8 +77,9 @@ def align(tensors: tuple[Tensor, ...]) -> tuple[Tensor, ...]:
     rank = max(x.ndim for x in tensors)
     device = next((x.device for x in tensors if x.device.type != "cpu"), tensors[0].device)
     lifted = [to_bits(x.to(device)).reshape(x.shape[:1] + (1,) * (rank - x.ndim) + x.shape[1:]) for x in tensors]
-    shape = torch.broadcast_shapes(*(x.shape for x in lifted))
-    return tuple(_moved(x, one.expand(shape)) for x, one in zip(tensors, lifted, strict=True))
+    # torch.broadcast_shapes imports sympy, seconds of every new worker where many start.
+    together = torch.broadcast_tensors(*lifted)
+    return tuple(_moved(x, one) for x, one in zip(tensors, together, strict=True))
 
 
 def pointwise(op: str, computed: str, *operands: Tensor | float) -> Tensor:

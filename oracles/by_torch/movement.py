@@ -208,9 +208,8 @@ def gather(view: View, index: torch.Tensor, axis: int) -> torch.Tensor:
 
 
 def _broadcast(value: torch.Tensor, index: torch.Tensor) -> tuple[torch.Tensor, torch.Tensor]:
-    shape = torch.broadcast_shapes(value.shape, index.shape)
-    name = name_of_tensor(value)
-    return from_bits(to_bits(value).expand(shape).contiguous(), name), index.expand(shape)
+    bits, index = torch.broadcast_tensors(to_bits(value), index)
+    return from_bits(bits.contiguous(), name_of_tensor(value)), index
 
 
 def scatter(view: View, value: torch.Tensor, index: torch.Tensor, axis: int) -> None:

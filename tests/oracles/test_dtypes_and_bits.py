@@ -72,6 +72,16 @@ def test_parent_side_modules_import_neither_torch_nor_triton() -> None:
     assert done.stdout.strip() == "[]"
 
 
+def test_references_in_torch_do_not_import_sympy_in_every_new_worker() -> None:
+    code = (
+        "import sys, torch; from tridiff.oracles.by_torch import language, movement;"
+        "print(language.pointwise('add', 'fp32', torch.ones(2, 3), torch.ones(2)).shape);"
+        "print(movement._broadcast(torch.ones(2, 1), torch.zeros(2, 3, dtype=torch.int64))[0].shape);"
+        "print('sympy' in sys.modules)")
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
+    assert done.stdout.split("\n")[:3] == ["torch.Size([2, 3])", "torch.Size([2, 3])", "False"]
+
+
 @each("name", NAMES)
 def test_special_values_are_distinct_and_fit(name: str) -> None:
     patterns = special_bits(name)
