@@ -23,8 +23,8 @@ SHARE, LEAST, MOST = 0.1, 15.0, 300.0
 SHORTEST = 5.0
 """Seconds in which a script may be written; with less nothing is begun."""
 
-EACH, OF_A_HANG = 60.0, 75.0
-"""Seconds for writing one script and for a run of it. One that shows a hang says so after a minute."""
+EACH = 60.0
+"""Seconds for writing one script and for a run of it."""
 
 PHASE = 0.5
 """Largest part of what is left for one of them: a script that hangs does not take the time of all."""
@@ -85,10 +85,9 @@ def _all(works: Iterable[_Work], seconds: float) -> dict[str, Script]:
     def timed(given: _Work) -> tuple[str, Script]:
         entry, work = given
         left = end - time.monotonic()
-        most = OF_A_HANG if _hangs(entry) else EACH
-        return entry.id, work(min(left * PHASE, most)) if left >= SHORTEST else Script(note=NO_TIME)
+        return entry.id, work(min(left * PHASE, EACH)) if left >= SHORTEST else Script(note=NO_TIME)
 
-    # Nothing else of the campaign or the gate runs any more.
+    # Nothing else of the campaign or the gate runs any more. Scripts that show hangs tell it late, and come first.
     with ThreadPoolExecutor(min(len(os.sched_getaffinity(0)), AT_ONCE)) as pool:
         return dict(pool.map(timed, sorted(works, key=lambda one: not _hangs(one[0]))))
 

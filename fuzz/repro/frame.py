@@ -24,7 +24,7 @@ HOOK = ('sys.excepthook = lambda *error: (sys.__excepthook__(*error), '
         'print(f"SKIP: {error[1]!r:.200}", flush=True), os._exit(2))')
 """Whatever ends the script otherwise is no bug of this kind."""
 
-HANGS_AFTER = 60
+HANGS_AFTER = 30
 """Seconds without an end that count as the recorded hang."""
 
 ALLOCATOR = 'triton.set_allocator(lambda size, alignment, stream: torch.empty(size, dtype=torch.int8, device="cuda"))'

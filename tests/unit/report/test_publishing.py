@@ -252,9 +252,9 @@ def test_a_script_of_a_hang_is_first_and_has_the_time_that_it_takes_to_tell(monk
     monkeypatch.setattr(scripts, "script", script)
     monkeypatch.setattr(scripts, "AT_ONCE", 1)
     assert set(scripts.campaign_scripts(found, seconds=900.0)) == {NEW, HANG}
-    assert list(limits.items()) == [(HANG, scripts.OF_A_HANG), (NEW, scripts.EACH)]
+    assert list(limits.items()) == [(HANG, scripts.EACH), (NEW, scripts.EACH)]
     text = script_of(entry(HANG), verify=False, length="any").text
-    assert int(re.findall(r"timeout=(\d+)", text)[0]) + 10 < scripts.OF_A_HANG
+    assert int(re.findall(r"timeout=(\d+)", text)[0]) + 20 < scripts.EACH
 
 
 def test_the_time_of_a_campaign_ends_with_what_is_told_of_its_findings(monkeypatch: pytest.MonkeyPatch) -> None:
