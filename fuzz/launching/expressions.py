@@ -253,7 +253,7 @@ EXPRESSIONS: dict[str, str] = {
     "blocks": "tl.block_type(tl.int32, [16, 32]).with_element_ty(tl.float16).nbytes",
     "pointers":
         "[tl.pointer_type(tl.float32, 3, const=True).mangle(), "
-        "tl.pointer_type(tl.int8) == tl.pointer_type(tl.int8, 1)]",
+        "*(tl.pointer_type(tl.int8) == tl.pointer_type(tl.int8, *more) for more in ((1,), ('global', True)))]",
     "constants":
         "[tl.constexpr(3) + 2, 7 - tl.constexpr(3), tl.constexpr(7) // 2, 2 ** tl.constexpr(3), "
         "tl.constexpr(5) & 4, ~tl.constexpr(1), -tl.constexpr(2), tl.constexpr(9) % 4, tl.constexpr(1) << 3, "
