@@ -37,7 +37,7 @@ SCOUTED = 0.4
 
 SHORTEST_WORD = 3
 
-_OF_CLASS = ("__init__", "__new__", "__post_init__", "__call__")
+_OF_CLASS = ("__init__", "__new__", "__post_init__", "__call__", "__reduce__")
 """Methods whose own names are words of other things: barriers have an `init`."""
 
 FEW = 40

@@ -7,6 +7,7 @@ NAMES = ("gl", "tl", "blocked", "mma", "data", "16", "[1, 0]", "GPUTarget")
 
 HEAD = """
 import collections
+import copy
 import hashlib
 import inspect
 
@@ -20,7 +21,7 @@ from triton.experimental.gluon import language as gl
 from triton.experimental.gluon.language import _layouts as layouts
 from triton.experimental.gluon.language.nvidia import blackwell, hopper
 from triton.experimental.gluon.language.nvidia.hopper import mbarrier
-from triton.runtime import jit
+from triton.runtime import errors, jit
 from triton.tools.tensor_descriptor import TensorDescriptor
 try:
     from triton.experimental.gluon.language.nvidia.hopper import CachePolicy, FractionalEvictionPolicy
@@ -254,6 +255,9 @@ EXPRESSIONS: dict[str, str] = {
     "pointers":
         "[tl.pointer_type(tl.float32, 3, const=True).mangle(), "
         "*(tl.pointer_type(tl.int8) == tl.pointer_type(tl.int8, *more) for more in ((1,), ('global', True)))]",
+    "errors":
+        "[(str(one), str(copy.copy(one))) for one in (errors.OutOfResources(3, 2, 'a'), errors.PTXASError('b'), "
+        "errors.AutotunerError(), errors.InterpreterError('c'))]",
     "constants":
         "[tl.constexpr(3) + 2, 7 - tl.constexpr(3), tl.constexpr(7) // 2, 2 ** tl.constexpr(3), "
         "tl.constexpr(5) & 4, ~tl.constexpr(1), -tl.constexpr(2), tl.constexpr(9) % 4, tl.constexpr(1) << 3, "
