@@ -408,6 +408,9 @@ def lines(language: Language) -> dict[str, str]:
                 (), (1,), (2,), (1, 1), (2, 1), (1, 2), (2, 2), (4, 1, 2)))
         found["chains"] = dict.fromkeys(f"r = {text.format(*some)}" for text in _CHAINS for some in itertools.product(
             ("N", "3", "n", "missing"), repeat=3))
+        found["members"] = dict.fromkeys(
+            f"tl.static_print({one}.{member})" for one in ("N", "x", "n", "m", "q", "w", "d", "x_ptr", "tl.int32")
+            for member in ("type", "value", "dtype", "shape", "numel", "T", "fields"))
         found["conditions"] = dict.fromkeys(text.format(one) for one in _CONDITIONS for text in _ASKED)
     return {group: "\n".join(some) for group, some in found.items()}
 
