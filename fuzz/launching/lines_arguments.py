@@ -372,6 +372,10 @@ def lines(language: Language) -> dict[str, str]:
             (f"r = {text}", *_others(text, call, language))))
     if language == "gluon":
         found["names"] = dict.fromkeys(f"r = {text}" for text in _GLUON_NAMES.strip().splitlines())
+        found["tensor memory packed"] = dict.fromkeys(
+            f"r = blackwell.{call}2({more.format(one)}g.to(tl.{other}))" for one, other in itertools.product(
+                _WIDTHS[5:10], repeat=2) for call in ("add", "sub", "mul", "fma", "min", "max")
+            for more in ("g.to(tl.{0}), " * (1 + (call == "fma")),))
     else:
         found["constants"] = dict.fromkeys(f"r = tl.full((4,), {value}, {kind})" for kind in _TYPES for value in _FULL)
         found["reflected"] = dict.fromkeys(
