@@ -35,7 +35,7 @@ _DUE: dict[str, Answers] = {
     "floats*": {"mode": "fpsan", "loads": "True"},
     "order*": {"mode": "consan", "registers": "None"}, "indices": {"mode": "iisan", "registers": "None"},
     "expected zeros": {"mode": "fpsan"}, "zeros": {"launches": _ONE}, "gluon": {"registers": "True", "launches": _ONE},
-    "not debugged": {"debug": "[True, False, True]"}, "long name": {"launches": _SIX},
+    "not debugged": {"debug": "[True, False, True, True, True, True]"}, "long name": {"launches": _SIX},
     "inspected otherwise": {"kinds": "[0, 1, 2, 3]"},
     "printed PTX": {"printed": "// -----// NVPTX Dump //----- // // //", "launches": _SIX},
     "log of ptxas": {"launches": _SIX}, "profiled": {"launches": _SIX, "scratch": "[]"},

@@ -422,8 +422,8 @@ _WAYS: dict[str, Callable[[Any, Bench], Told]] = {
     "few threads": _few_threads, "own errors": _own_errors,
     "printed PTX": _knob("nvidia", dump_nvptx=True), "log of ptxas": _knob("nvidia", dump_ptxas_log=True),
     "profiled": _profiled, "inspected otherwise": _inspected_otherwise, "further options": _further_options,
-    "not debugged": lambda user, there: {"debug": [user[(1,)](_x(), 5, **more).metadata.debug for more in (
-        {}, {"debug": False}, {"debug": True})]},
+    "not debugged": lambda user, there: {"debug": [user[(1,)](_x(), 5, **more).metadata.debug
+        for triton.knobs.runtime.debug in (False, True) for more in ({}, {"debug": False}, {"debug": True})]},
     "long name": _plain,
     "partitions": lambda user, there: _of(user[(1,)](_x(), 5)) | {"packed": there.launches[-1].packed},
 }
