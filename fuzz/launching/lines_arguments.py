@@ -346,7 +346,8 @@ _RANKED = ("{}.item()", "tl.split({})", "tl.reshape({}, ())", "tl.trans({})", "{
            "x + {}", "tl.where({} > 0, x, 3)", "3 if {} else 4")
 """Calls with blocks of few elements and all ranks."""
 
-_CHAINS = ("{} < {} < {}", "{} >= {} == {}", "{} and {} or {}", "max({}, {}, {})", "min({}, {}, {})")
+_CHAINS = ("{} < {} < {}", "{} >= {} == {}", "{} and {} or {}", "max({0}, {1}, {2}, {0})",
+           "min({0}, {1}, {2}, {0})")
 """What need not come to its last operand, and what must: of constants, a number of the device and an unknown name."""
 
 _METHODS = {"add": "+", "sub": "-", "mul": "*", "truediv": "/", "floordiv": "//", "mod": "%", "pow": "**",
