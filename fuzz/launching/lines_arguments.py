@@ -221,6 +221,7 @@ hopper.warpgroup_mma(q.index(0), q.index(1), tl.zeros([64, 64], tl.float32, MMA3
 tma.make_tensor_descriptor(h_ptr, [n, 64], [64, 1], [64, 64], Q, padding_option="zero")
 tma.async_load(d, [n, 0], b.index(0), q.index(0), pred=True, multicast=False)
 tma.async_load(d, [n, 0], b.index(0), q.index(0), cache_policy=tl.CachePolicy("none", "evict_first"))
+tma.async_load_im2col(d, [0, 0, 0, 0], [1, 1], b.index(0), q.index(0), pred=True, multicast=False, cache_policy=None)
 tma.async_store(d, [n, 0], q.index(0), cache_policy=tl.CachePolicy("none", "evict_first"))
 tma.async_atomic_add(d, [n, 0], q.index(0))
 tma.async_atomic_min(d, [n, 0], q.index(0))
@@ -232,6 +233,9 @@ tma.async_atomic_or(tma.make_tensor_descriptor(x_ptr, [n, 64], [64, 1], [16, 32]
 tma.async_atomic_xor(tma.make_tensor_descriptor(x_ptr, [n, 64], [64, 1], [16, 32], tl.NVMMASharedLayout(128, 32, 2)),
     [n, 0], tl.allocate_shared_memory(tl.int32, [16, 32], tl.NVMMASharedLayout(128, 32, 2)))
 tma.store_wait(0, read_only=True)
+blackwell.tcgen05_commit(b.index(0), pred=True)
+blackwell.tcgen05_mma(MA, q.index(0), TV, use_acc=True, pred=True, multicast=False, mbarriers=[b.index(0)],
+    mbarrier_preds=[True])
 """
 
 _GLUON_NAMES = """

@@ -51,7 +51,8 @@ def _suits(choices: Choices) -> bool:
     return (choices["option"] != "blocks" or chip in _CLUSTERED) and (
         choices["option"] != "warps" or language == "plain") and (
         chip in fragments_amd.CHIPS_OF[name.partition(" ")[0]] if language == "amd"
-        else chip.startswith("sm_") and (not name.startswith("tensor memory ") or chip == "sm_100"))
+        else chip.startswith("sm_") and (
+            not name.startswith(("tensor memory ", "arguments of blackwell")) or chip == "sm_100"))
 
 
 SCENES: tuple[Scene, ...] = (
