@@ -417,6 +417,9 @@ def lines(language: Language) -> dict[str, str]:
                 (), (1,), (2,), (1, 1), (2, 1), (1, 2), (2, 2), (4, 1, 2)))
         found["chains"] = dict.fromkeys(f"r = {text.format(*some)}" for text in _CHAINS for some in itertools.product(
             ("N", "3", "n", "missing"), repeat=3))
+        found["edges"] = dict.fromkeys(
+            f"r = tl.make_tensor_descriptor({one}_ptr, [n, 64], [64, 1], [8, 16], '{edge}')"
+            for one in "xfhlu" for edge in ("nan", "zero"))
         found["members"] = dict.fromkeys(
             f"tl.static_print({one}.{member})" for one in ("N", "x", "n", "m", "q", "w", "d", "x_ptr", "tl.int32")
             for member in ("type", "value", "dtype", "shape", "numel", "T", "fields"))
