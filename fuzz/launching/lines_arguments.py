@@ -420,6 +420,8 @@ def lines(language: Language) -> dict[str, str]:
         found["edges"] = dict.fromkeys(
             f"r = tl.make_tensor_descriptor({one}_ptr, [n, 64], [64, 1], [8, 16], '{edge}')"
             for one in "xfhlu" for edge in ("nan", "zero"))
+        found["loops"] = dict.fromkeys(f"for i in tl.range(n, {name}={value}): x += i" for name in (
+            "num_stages", "loop_unroll_factor", "flatten", "warp_specialize", "disable_licm") for value in "01nN")
         found["members"] = dict.fromkeys(
             f"tl.static_print({one}.{member})" for one in ("N", "x", "n", "m", "q", "w", "d", "x_ptr", "tl.int32")
             for member in ("type", "value", "dtype", "shape", "numel", "T", "fields"))
