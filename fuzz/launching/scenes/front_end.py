@@ -217,12 +217,15 @@ def _inside(module: str) -> str:
 
 
 def lines(choices: Choices, backend: str) -> Answers:
-    """Statements of one part, each a kernel of its own; the call that others of a part are made of with each option."""
+    """Statements of one part, each a kernel of its own; the call that others of a part are made of with each option,
+    and assertions where they are kept."""
     part, chosen = str(choices["part"]), str(choices["option"])
     language = part.partition(": ")[0]
     chip, given = str(choices["chip"]), _PIECES[language][2]
     asked = {name: partial(_line, language, line, given, chip, _OPTIONS[chosen])
              for name, line in statements(part).items()}
+    asked |= {f"{name} debugged": partial(_line, language, line, given, chip, _OPTIONS["debug"])
+              for name, line in statements(part).items() if line.startswith("assert")}
     if " arguments of " in part:
         name, line = next(iter(statements(part).items()))
         asked |= {f"{name} with {word or 'no'} option": partial(_line, language, line, given, chip, options)
