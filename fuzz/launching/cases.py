@@ -2,6 +2,8 @@
 
 import hashlib
 import itertools
+from collections import Counter
+from collections.abc import Sequence
 from random import Random
 
 from hypothesis import strategies as st
@@ -52,23 +54,32 @@ def scene_cases(draw: st.DrawFn, *, target: str, topic: Topic, limits: Limits) -
 
 
 def once(seed: int, *, target: str, topic: Topic) -> list[Case]:
-    """Every value of what a topic's scenes draw first, or next where a case plays every value of the first; the other
-    choices by the seed, one of each scene in turn."""
+    """Every value of what a topic's scenes draw first, or next where a case plays every value of the first, one of each
+    scene in turn. Of the other choices each case has, by the seed, values that few before it have, if that is legal."""
     luck, scenes_of = Random(seed), []
     for scene in of_topic(topic):
         first = next((name for name in scene.vocabulary if name != scene.each), scene.each)
         others = [name for name in scene.vocabulary if name != first]
         cases = []
+        used = {name: Counter[Scalar]() for name in others}
         for value in (EVERY,) if first == scene.each else tuple(scene.vocabulary[first]):
             choices: dict[str, Scalar] = {}
             while not choices or not _plays(scene, choices):
                 choices = {first: value} | {
-                    name: EVERY if name == scene.each else luck.choice(tuple(scene.vocabulary[name]))
+                    name: EVERY if name == scene.each else _seldom(tuple(scene.vocabulary[name]), used[name], luck)
                     for name in others}
+            for name in others:
+                used[name][choices[name]] += 1
             cases.append(Case(target=target, sizes={}, arrays=(), params={"scene": scene.name, **choices}))
         luck.shuffle(cases)
         scenes_of.append(cases)
     return [case for turn in itertools.zip_longest(*scenes_of) for case in turn if case is not None]
+
+
+def _seldom(values: Sequence[Scalar], used: Counter[Scalar], luck: Random) -> Scalar:
+    """Mostly one of those that were used least: any, where these are not legal beside what else was chosen."""
+    least = min(used[one] for one in values)
+    return luck.choice([one for one in values if used[one] == least] if luck.random() < 0.75 else values)
 
 
 def _plays(scene: Scene, choices: Choices) -> list[Choices]:

@@ -241,6 +241,12 @@ def test_a_pass_that_is_left_out_is_told(monkeypatch: pytest.MonkeyPatch) -> Non
     assert [one for one in before if one != "reduce_data_duplication"] == after and len(before) == len(after) + 1
 
 
+def test_every_architecture_is_among_the_listed_options_whatever_the_seed() -> None:
+    for seed in range(10):
+        listed = [one.params for one in find("launch.options").draw.once(seed)]
+        assert {one["arch"] for one in listed if one["scene"] == "options"} == {80, 90, 100, 120}
+
+
 def test_what_a_case_plays_in_turn_is_played_once() -> None:
     target = find("launch.host")
     once = list(target.draw.once(7))
