@@ -247,8 +247,12 @@ EXPRESSIONS: dict[str, str] = {
         "[tl.dtype('uint16').primitive_bitwidth, tl.dtype('bf16').is_floating(), "
         "tl.dtype('fp8e5').fp_mantissa_width]",
     "questions about types":
-        "[(one.is_int(), one.is_fp8(), one.is_bool(), one.is_standard_floating(), one.is_int_signed(), "
-        "one.is_int_unsigned(), one.itemsize) for one in (tl.int1, tl.uint8, tl.float16, tl.bfloat16)]",
+        "[(kind, *(refused(lambda: getattr(one, asked)()) for asked in 'is_bf16 is_block is_bool is_const is_floating "
+        "is_fp16 is_fp32 is_fp64 is_fp8 is_fp8e4b15 is_fp8e4b8 is_fp8e4nv is_fp8e5 is_fp8e5b16 is_int is_int1 is_int16 "
+        "is_int32 is_int64 is_int8 is_int_signed is_int_unsigned is_ptr is_standard_floating is_uint16 is_uint32 "
+        "is_uint64 is_uint8'.split())) for kinds in (tl.dtype.SINT_TYPES, tl.dtype.UINT_TYPES, tl.dtype.FP_TYPES, "
+        "tl.dtype.OTHER_TYPES) for kind in kinds for one in [tl.dtype(kind)]] + [one.itemsize for one in (tl.int1, "
+        "tl.uint8, tl.float16, tl.bfloat16)]",
     "kinds of types":
         "[tl.float32.kind(), tl.int1.kind(), tl.int8.get_int_max_value(), tl.uint32.get_int_min_value()]",
     "blocks": "tl.block_type(tl.int32, [16, 32]).with_element_ty(tl.float16).nbytes",
