@@ -90,7 +90,7 @@ def early_number(a, N: tl.constexpr):
     return a
 
 @triton.jit
-def defaulted(a, N: tl.constexpr = SIZE):
+def with_default(a, N: tl.constexpr = SIZE):
     return a + N
 
 @triton.jit
@@ -303,7 +303,7 @@ r = tl.where(p, float("nan"), float("-inf"))
 r = fields(Named(n, x)) + fields(names(n, x))
 r = late(x, n)
 r = late(x, N)
-r = defaulted(x)
+r = with_default(x)
 r = isinstance(x, tensor) + n
 """,
 }
