@@ -37,8 +37,12 @@ HIDDEN = ("nothing", "by name only", "by place only", "the rest", "a constant", 
           "in an expression", "inside of a tuple", "later", "added", "argument", "helper", "attribute", "branch")
 """Where a kernel has a name that its module has as well."""
 
-REFUSALS = ("nothing", "missing argument", "missing constant", "too many arguments", "unknown keyword", "given twice",
-            "no grid", "an object", "more than 64 bits", "less than 64 bits", "three warps", "no warps", "a device",
+MISSPELT = ("num_warp", "num_stage", "num_cta", "max_nreg", "fp_fusion", "enable_fp_fusions", "sanitize_overflows",
+            "launch_pld", "debugging", "warp_sizes", "archs")
+"""No option of a launch."""
+
+REFUSALS = (*MISSPELT, "nothing", "missing argument", "missing constant", "too many arguments", "unknown keyword",
+            "given twice", "no grid", "an object", "more than 64 bits", "less than 64 bits", "three warps", "no warps", "a device",
             "a stream", "failed assertion", "text", "complex", "complex array", "shared memory", "a list of keywords",
             "constant not specialised", "wrong name to tune", "two targets", "starred", "numbered signature",
             "no backend", "no number", "assembler's option",

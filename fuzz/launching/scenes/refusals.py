@@ -2,6 +2,7 @@
 
 import traceback
 from collections.abc import Callable
+from functools import partial
 from typing import Any
 
 import torch
@@ -13,6 +14,7 @@ from tridiff.fuzz.backends.device_errors import chain, plainly, without_assemble
 from tridiff.fuzz.launching.bench import Bench, bench
 from tridiff.fuzz.launching.scene import Answers, Choices
 from tridiff.fuzz.launching.scenes.arguments import kernel
+from tridiff.fuzz.launching.vocabulary import MISSPELT
 from tridiff.fuzz.verdicts import Declined
 from tridiff.oracles.dtypes import torch_dtype
 
@@ -49,12 +51,17 @@ def _overridden(user: Any) -> Any:
     return user[(1,)](_data(), 1, 3)
 
 
+def _with_option(name: str, user: Any, there: Bench) -> None:
+    user[(1,)](_data(), 1, 3, **{name: 4})
+
+
 _WAYS: dict[str, tuple[str, Callable[[Any, Bench], Any]]] = {
     "nothing": ("", lambda user, there: user[(1,)](_data(), 1, 3)),
     "missing argument": ("second", lambda user, there: user[(1,)](_data(), C=3)),
     "missing constant": ("C", lambda user, there: user[(1,)](_data(), 1)),
     "too many arguments": ("", lambda user, there: user[(1,)](_data(), 1, 3, 4)),
-    "unknown keyword": ("third", lambda user, there: user[(1,)](_data(), 1, 3, third=4)),
+    **{name: (name, partial(_with_option, name)) for name in MISSPELT},
+    "unknown keyword": ("third", partial(_with_option, "third")),
     "given twice": ("first", lambda user, there: user[(1,)](_data(), 1, 3, first=4)),
     "no grid": ("", lambda user, there: user(_data(), 1, 3)),
     "an object": ("", lambda user, there: user[(1,)](object(), 1, 3)),
