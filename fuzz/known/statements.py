@@ -2,6 +2,7 @@
 
 from collections.abc import Callable
 from functools import partial
+from typing import Any
 
 from msgspec.structs import replace
 
@@ -189,11 +190,6 @@ def _is_wrapped(one: Node) -> bool:
     return one.row == "while" and bool(one.words.get("wrapped"))
 
 
-def _unwrapped(one: Node) -> Node:
-    """The condition of the loop without `tl.condition`."""
-    return _less(one, "wrapped")
-
-
 def _may_know_its_condition(one: Node) -> bool:
     """Whether the condition of a loop may be known when the kernel is compiled."""
     return one.row == "while" and (one.parts[0].row, one.parts[0].word("function")) != ("call", "tl.to_tensor")
@@ -286,10 +282,6 @@ def _flattens(one: Node) -> bool:
         part.row == "for" for part in nodes(one.parts))
 
 
-def _unflattened(one: Node) -> Node:
-    return _less(one, "flatten")
-
-
 def _gives_bits(one: Node) -> bool:
     """Whether a function that is not inlined is given some bits of a number of 64: by itself, or in a record."""
     called = one.row == "idiom" and one.word("name").startswith("not_inlined")
@@ -329,28 +321,33 @@ def _converting(one: Node) -> Node:
     return replace(plain, parts=tuple(map(_converting, one.parts)))
 
 
+def _by(pattern: Callable[[Node], bool], other: Callable[[Node], Node]) -> dict[str, Any]:
+    """What an issue says of nodes that have its pattern, and of the node that its control has for each."""
+    return {"match": having(pattern), "relative": replacing(pattern, other)}
+
+
 _NO_TENSOR = "TypeError: Expected * for attribute *"
 """What an aggregate says of a Python number for a field that is a tensor."""
 
-_front_end = partial(KnownIssue, stage="front-end", truth="defect", where=(("language.*", "own"),))
-_interpreter = partial(KnownIssue, stage="interpreter", truth="defect", where=(("language.*", "own"),),
-                       backends=("interpreter",))
+_defect = partial(KnownIssue, truth="defect", where=(("language.*", "own"),))
+_front_end = partial(_defect, stage="front-end")
+_interpreter = partial(_defect, stage="interpreter", backends=("interpreter",))
+_compiled = partial(_defect, backends=("cuda",))
 _TAKEN_FOR_A_TENSOR = ("AttributeError*", "ValueError*", _NO_TENSOR, "another_type", "another_shape")
 """What is said of a Python number where a tensor is wanted."""
 
 ISSUES = (
-    KnownIssue(
-        name="flattened-loop-reads-the-inner-value", stage="ttgir", truth="defect", backends=("cuda",),
+    _compiled(
+        name="flattened-loop-reads-the-inner-value", stage="ttgir",
         title="what stands in front of the inner loop of a flattened one reads what the inner loop has made",
-        where=(("language.*", "own"),), entries=("language.statements/value-a31fac3621",), match=having(_flattens),
-        relative=replacing(_flattens, _unflattened)),
-    KnownIssue(
-        name="stored-half-of-a-double-is-converted", stage="ptxas", truth="defect", backends=("cuda",),
+        entries=("language.statements/value-a31fac3621",), **_by(_flattens, partial(_less, word="flatten"))),
+    _compiled(
+        name="stored-half-of-a-double-is-converted", stage="ptxas",
         title="the lower half of a double's bits, as a parameter of a call, is the double as an integer",
-        where=(("language.*", "own"),), entries=("language.functions/value-e1a29528c6",),
+        entries=("language.functions/value-e1a29528c6",),
         match=lambda case: having(_gives_bits)(case) or _calls_with_bits(case), relative=_without_calls_of_bits),
-    KnownIssue(
-        name="negated-16-bit-integer-not-cut", stage="ptxas", truth="defect", backends=("cuda",), kinds=("value",),
+    _compiled(
+        name="negated-16-bit-integer-not-cut", stage="ptxas", kinds=("value",),
         title="-x of 16 bits is extended as a number of 32 bits, in programs of statements",
         where=(("language.statements", "own"), ("language.functions", "own"), ("language.pointers", "own")),
         entries=("language.statements/value-f0caa24195",),
@@ -359,26 +356,24 @@ ISSUES = (
     _front_end(
         name="positional-only-parameters-are-dropped",
         title="parameters before a `/` of a jit function do not exist when it is compiled",
-        entries=("language.functions/a-is-not-defined-39fbd289b4",), match=having(_is_unnamed),
-        relative=replacing(_is_unnamed, _with_names),
+        entries=("language.functions/a-is-not-defined-39fbd289b4",), **_by(_is_unnamed, _with_names),
         errors=("a is not defined*", "list index out of range*"), kinds=()),
     _interpreter(
         name="interpreter-forgets-pending-annotations",
         title="in the interpreter a variable annotated as constexpr before it is assigned becomes a tensor",
-        entries=("language.statements/another-type-57f1fa3761",), match=having(_is_pending),
-        relative=replacing(_is_pending, _annotated_at_once),
+        entries=("language.statements/another-type-57f1fa3761",), **_by(_is_pending, _annotated_at_once),
         errors=("AttributeError*", "ValueError*", "another_type", "another_shape")),
     _front_end(
         name="pointer-minus-unsigned-offset",
         title="an unsigned offset that is subtracted from a pointer is negated in its own type and moves it forward",
         entries=("language.pointers/out-of-bounds-757be6f29f", "language.pointers/value-2c80d38c1b"),
-        match=having(_goes_back), relative=replacing(_goes_back, _by_a_wide_offset),
+        **_by(_goes_back, _by_a_wide_offset),
         errors=("out_of_bounds", "illegal_address", "wrong_address_space")),
     _front_end(
         name="while-of-a-constant",
         title="a condition that is known when a kernel is compiled ends the compiler with an error of its own",
-        entries=("language.statements/constexpr--object-has-n-21d71fc307",), match=having(_may_know_its_condition),
-        relative=replacing(_may_know_its_condition, _with_a_tensor_for_condition),
+        entries=("language.statements/constexpr--object-has-n-21d71fc307",),
+        **_by(_may_know_its_condition, _with_a_tensor_for_condition),
         errors=("'constexpr' object has no attribute 'handle'*",), kinds=()),
     _front_end(
         name="unsigned-bounds-are-negative", backends=("cuda",),
@@ -395,18 +390,16 @@ ISSUES = (
     _front_end(
         name="aggregates-ask-heirs-last",
         title="an heir on the right with reflected operators of its own is not asked before its base on the left",
-        entries=("language.functions/another-type-76a050c38b",), match=having(_asks_an_heir),
-        relative=replacing(_asks_an_heir, _beside_a_tensor),
+        entries=("language.functions/another-type-76a050c38b",), **_by(_asks_an_heir, _beside_a_tensor),
         errors=("another_type", "another_shape", "Cannot bitcast*", "*object has no attribute*", "*type*")),
     _interpreter(
         name="interpreter-aggregates-have-no-methods", title="in the interpreter aggregates lack their jit methods",
-        entries=("language.functions/attributeerror---both--o-6379ed8ce0",), match=having(_has_method),
-        relative=replacing(_has_method, _with_field), errors=("AttributeError*", "TypeError*"), kinds=()),
+        entries=("language.functions/attributeerror---both--o-6379ed8ce0",),
+        **_by(_has_method, _with_field), errors=("AttributeError*", "TypeError*"), kinds=()),
     _interpreter(
         name="interpreter-truth-values-are-pythons",
         title="in the interpreter `not`, `and` and `or` are Python's own: a bool, or one of the operands",
-        entries=("language.statements/attributeerror---bool--o-76512cba24",), match=having(_is_word),
-        relative=replacing(_is_word, _operator),
+        entries=("language.statements/attributeerror---bool--o-76512cba24",), **_by(_is_word, _operator),
         errors=("AttributeError*", _NO_TENSOR, "BlockTruthValue", "another_type", "another_shape")),
     _interpreter(
         name="interpreter-loop-variables-are-numbers",
@@ -418,23 +411,23 @@ ISSUES = (
     _interpreter(
         name="interpreter-conditions-are-true",
         title="in the interpreter `while tl.condition(...)` never ends: the object is true whatever it holds",
-        entries=("language.statements/launch-6e7987d24d",), match=having(_is_wrapped),
-        relative=replacing(_is_wrapped, _unwrapped), errors=("launch",), kinds=()),
+        entries=("language.statements/launch-6e7987d24d",),
+        **_by(_is_wrapped, partial(_less, word="wrapped")), errors=("launch",), kinds=()),
     _interpreter(
         name="interpreter-choices-are-numbers",
         title="in the interpreter `x if c else 5` gives the number itself, without a type, without methods",
-        entries=("language.statements/attributeerror---int--ob-720ace84fa",), match=having(_may_be_a_number),
-        relative=replacing(_may_be_a_number, _by_where), errors=_TAKEN_FOR_A_TENSOR),
+        entries=("language.statements/attributeerror---int--ob-720ace84fa",),
+        **_by(_may_be_a_number, _by_where), errors=_TAKEN_FOR_A_TENSOR),
     _interpreter(
         name="interpreter-walrus-names-numbers",
         title="in the interpreter `(x := 5)` is the number itself, without a type, without methods",
-        entries=("language.statements/attributeerror---int--ob-03cb7d9b12",), match=having(_names_a_number),
-        relative=replacing(_names_a_number, _naming_a_tensor), errors=_TAKEN_FOR_A_TENSOR),
+        entries=("language.statements/attributeerror---int--ob-03cb7d9b12",),
+        **_by(_names_a_number, _naming_a_tensor), errors=_TAKEN_FOR_A_TENSOR),
     _interpreter(
         name="interpreter-unpacks-numbers",
         title="in the interpreter `a, b = 5, x` leaves a the number itself, without a type, without methods",
-        entries=("language.statements/attributeerror---int--ob-d32d488478",), match=having(_unpacks_a_number),
-        relative=replacing(_unpacks_a_number, _unpacking_tensors), errors=_TAKEN_FOR_A_TENSOR),
+        entries=("language.statements/attributeerror---int--ob-d32d488478",),
+        **_by(_unpacks_a_number, _unpacking_tensors), errors=_TAKEN_FOR_A_TENSOR),
     _interpreter(
         name="interpreter-comparisons-of-floats-are-floats",
         title="in the interpreter a comparison of scalar floats becomes floats where it meets a block",
@@ -443,8 +436,7 @@ ISSUES = (
     _interpreter(
         name="interpreter-min-and-max-are-pythons",
         title="in the interpreter `min` and `max` are Python's own, which ask blocks for a truth value",
-        entries=("language.statements/blocktruthvalue-6b507995f3",), match=having(_is_of_python),
-        relative=replacing(_is_of_python, _function_of_triton),
+        entries=("language.statements/blocktruthvalue-6b507995f3",), **_by(_is_of_python, _function_of_triton),
         errors=("BlockTruthValue", "AttributeError*", "ValueError*", "TypeError: Cannot use *", _NO_TENSOR,
                 "another_type", "another_shape")),
 )
