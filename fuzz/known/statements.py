@@ -282,6 +282,11 @@ def _flattens(one: Node) -> bool:
         part.row == "for" for part in nodes(one.parts))
 
 
+def _unrolls_steps(one: Node) -> bool:
+    """Whether a loop with a step is unrolled."""
+    return len(one.parts) > 3 and "loop_unroll_factor" in one.words
+
+
 def _gives_bits(one: Node) -> bool:
     """Whether a function that is not inlined is given some bits of a number of 64: by itself, or in a record."""
     called = one.row == "idiom" and one.word("name").startswith("not_inlined")
@@ -341,6 +346,11 @@ ISSUES = (
         name="flattened-loop-reads-the-inner-value", stage="ttgir",
         title="what stands in front of the inner loop of a flattened one reads what the inner loop has made",
         entries=("language.statements/value-a31fac3621",), **_by(_flattens, partial(_less, word="flatten"))),
+    _compiled(
+        name="unrolled-loop-of-no-trips", stage="ttir",
+        title="an unrolled loop with a step makes a trip between bounds that leave none",
+        entries=("language.statements/value-a31fac3621-beside",),
+        **_by(_unrolls_steps, partial(_less, word="loop_unroll_factor"))),
     _compiled(
         name="stored-half-of-a-double-is-converted", stage="ptxas",
         title="the lower half of a double's bits, as a parameter of a call, is the double as an integer",

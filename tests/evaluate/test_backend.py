@@ -126,6 +126,7 @@ def test_a_pass_that_is_left_out_changes_no_value() -> None:
     ("language.pointers/out-of-bounds-757be6f29f", "pointer-minus-unsigned-offset"),
     ("language.statements/value-d54c947035", "copy-in-a-loop-not-carried"),
     ("language.statements/value-843ef4b6ee", "unsigned-bounds-are-negative"),
+    ("language.statements/value-a31fac3621-beside", "unrolled-loop-of-no-trips"),
 ])
 def test_known_issues_show_if_they_lie_in_front_of_llvm(entry: str, issue: str, executor: Executor) -> None:
     case = ENTRIES.find(entry).case

@@ -1,5 +1,5 @@
-"""Loops that become one, and bits that are given to functions that are not inlined: what is known of them, and what a
-control still shows."""
+"""Loops that become one or are unrolled, and bits that are given to functions that are not inlined: what is known of
+them, and what a control still shows."""
 
 from collections.abc import Callable
 
@@ -17,15 +17,17 @@ from tridiff.fuzz.statements.cases import rewritten
 from tridiff.fuzz.workers.pool import Pool, PoolOptions
 from tridiff.kernels.language.script import Node
 
-FLATTENED, BITS = (next(one for one in ISSUES if one.name == name) for name in (
-    "flattened-loop-reads-the-inner-value", "stored-half-of-a-double-is-converted"))
+FLATTENED, BITS, UNROLLED = (next(one for one in ISSUES if one.name == name) for name in (
+    "flattened-loop-reads-the-inner-value", "stored-half-of-a-double-is-converted",
+    "unrolled-loop-of-no-trips"))
 
 
 def _without(words: tuple[str, ...]) -> Callable[[Node], Node]:
     return lambda one: replace(one, words={key: word for key, word in one.words.items() if key not in words})
 
 
-@pytest.mark.parametrize(("issue", "cause"), [(FLATTENED, ("flatten",)), (BITS, ("bitcast",))])
+@pytest.mark.parametrize(("issue", "cause"), [
+    (FLATTENED, ("flatten",)), (BITS, ("bitcast",)), (UNROLLED, ("loop_unroll_factor",))])
 def test_the_relative_lacks_the_pattern_alone_and_a_failure_of_it_is_new(
         issue: KnownIssue, cause: tuple[str, ...]) -> None:
     recorded = entry(issue.entries[0])
