@@ -16,6 +16,7 @@ from tridiff.fuzz.errors import TridiffError
 from tridiff.fuzz.language.promotion import of_number, of_types, promoted
 from tridiff.fuzz.records import Case
 from tridiff.fuzz.statements import cases
+from tridiff.fuzz.statements.draft import node
 from tridiff.kernels.language.call import Operand
 from tridiff.kernels.language.script import Node, Script
 from tridiff.oracles.dtypes import dtype
@@ -170,13 +171,13 @@ def with_converted_bounds(case: Case) -> Case | None:
 
 
 def _cast(one: Node, to: str) -> Node:
-    return Node(row="cast", words={"to": to, "function": True}, parts=(one,))
+    return node("cast", one, to=to, function=True)
 
 
 def _flipped(one: Node, name: str) -> Node:
     """A number with its highest bit the other way: as signed numbers they are in the order of the unsigned ones."""
-    high = Node(row="number", words={"value": str(1 << (dtype(name).bits - 1))})
-    return Node(row="binary", words={"op": "^"}, parts=(one, high))
+    high = node("number", value=str(1 << (dtype(name).bits - 1)))
+    return node("binary", one, high, op="^")
 
 
 def _signed(one: Node, types: Mapping[str, str]) -> Node:
@@ -188,11 +189,11 @@ def _signed(one: Node, types: Mapping[str, str]) -> Node:
     if dtype(name).kind == "int":
         return replace(one, parts=(*(part if part.row == "number" else _cast(part, name) for part in bounds), body))
     signed = "i" + name[1:]
-    zero = Node(row="number", words={"value": "0"})
+    zero = node("number", value="0")
     low, high, *step = bounds if len(bounds) > 1 else (zero, *bounds)
     turned = [_cast(_flipped(_cast(end, name), name), signed) for end in (low, high)]
     step = [part if part.row == "number" else _cast(_cast(part, name), signed) for part in step]
-    variable = _flipped(_cast(Node(row="name", words={"name": one.word("name")}), name), name)
+    variable = _flipped(_cast(node("name", name=one.word("name")), name), name)
     return replace(one, words=one.words | {"dtype": signed},
                    parts=(*turned, *step, _replaced(body, one.word("name"), variable)))
 

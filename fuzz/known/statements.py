@@ -13,6 +13,7 @@ from tridiff.fuzz.known.issue import KnownIssue
 from tridiff.fuzz.records import Case
 from tridiff.fuzz.statements import records
 from tridiff.fuzz.statements.cases import every, nodes, rewritten, types_of_variables
+from tridiff.fuzz.statements.draft import node
 from tridiff.kernels.language.script import Node, Script
 
 _OF_PYTHON = {"min": "tl.minimum", "max": "tl.maximum"}
@@ -60,10 +61,10 @@ def _with_converted_variables(case: Case) -> Case | None:
         if _converted(one):
             return one
         if _asks_a_variable(one):
-            return Node(row="assign", words={"name": one.word("names").split()[0]}, parts=(Node(
-                row="binary", words={"op": "+"}, parts=(*one.parts, Node(row="number", words={"value": "6"}))),))
+            added = node("binary", *one.parts, node("number", value="6"), op="+")
+            return node("assign", added, name=one.word("names").split()[0])
         return replace(one, parts=tuple(
-            Node(row="cast", words={"to": types[part.word("name")], "function": True}, parts=(part,))
+            node("cast", part, to=types[part.word("name")], function=True)
             if part.row == "name" and part.word("name") in types else part for part in one.parts))
 
     return rewritten(case, change)
@@ -90,11 +91,11 @@ def _is_word(one: Node) -> bool:
 def _operator(one: Node) -> Node:
     """`&`, `|` and `== False` in place of Python's words, of truth values: numbers are compared with 0."""
     if one.row == "unary":
-        false = Node(row="number", words={"value": "False"})
-        return Node(row="compare", words={"op": "=="}, parts=(*one.parts, false))
+        false = node("number", value="False")
+        return node("compare", *one.parts, false, op="==")
     joined, *others = map(_truth, one.parts)
     for part in others:
-        joined = Node(row="binary", words={"op": {"and": "&", "or": "|"}[one.word("op")]}, parts=(joined, part))
+        joined = node("binary", joined, part, op={"and": "&", "or": "|"}[one.word("op")])
     return joined
 
 
@@ -103,7 +104,7 @@ def _truth(part: Node) -> Node:
     if _is_word(part) or part.row == "compare" or (part.row, part.word("value")) in (
             ("number", "True"), ("number", "False")):
         return part
-    return Node(row="compare", words={"op": "!="}, parts=(part, Node(row="number", words={"value": "0"})))
+    return node("compare", part, node("number", value="0"), op="!=")
 
 
 _METHODS = {"aggregate_method": ("+", ""), "aggregate_changed": ("-", "1"), "aggregate_constant": ("+", "3")}
@@ -123,11 +124,11 @@ def _with_field(one: Node) -> Node:
         changed = {word: "function" for word in ("turn", "take") if one.word(word) == "method"}
         return replace(one, words=one.words | changed)
     if one.row == "operated":
-        return Node(row="assign", words={"name": one.word("name")}, parts=(_of_tensors(one),))
+        return node("assign", _of_tensors(one), name=one.word("name"))
     op, value = _METHODS[one.word("name")]
     field = replace(one, words={"name": "aggregate"}, parts=(one.parts[0], one.parts[-1]))
-    second = Node(row="number", words={"value": value}) if value else one.parts[1]
-    return Node(row="binary", words={"op": op}, parts=(field, second))
+    second = node("number", value=value) if value else one.parts[1]
+    return node("binary", field, second, op=op)
 
 
 def _of_tensors(one: Node) -> Node:
@@ -136,11 +137,11 @@ def _of_tensors(one: Node) -> Node:
     first, second = one.parts
     if symbol in records.OPERATORS:
         if right == "Backward" and records.reflects(left, right, symbol):
-            return Node(row="compare", words={"op": "<"}, parts=(first, first))
-        return Node(row="binary", words={"op": symbol}, parts=(first, second))
-    made = Node(row="compare", words={"op": symbol}, parts=(first, second))
+            return node("compare", first, first, op="<")
+        return node("binary", first, second, op=symbol)
+    made = node("compare", first, second, op=symbol)
     asked = right if records.reflects(left, right, symbol) else left
-    return Node(row="cast", words={"to": "i8"}, parts=(made,)) if asked == "Backward" else made
+    return node("cast", made, to="i8") if asked == "Backward" else made
 
 
 def _asks_an_heir(one: Node) -> bool:
@@ -160,7 +161,7 @@ def _goes_back(one: Node) -> bool:
 
 
 def _by_a_wide_offset(one: Node) -> Node:
-    wide = Node(row="cast", words={"to": "i64"}, parts=(one.parts[1],))
+    wide = node("cast", one.parts[1], to="i64")
     return replace(one, parts=(one.parts[0], wide, *one.parts[2:]))
 
 
@@ -197,7 +198,7 @@ def _may_know_its_condition(one: Node) -> bool:
 
 def _with_a_tensor_for_condition(one: Node) -> Node:
     condition, *rest = one.parts
-    return replace(one, parts=(Node(row="call", words={"function": "tl.to_tensor"}, parts=(condition,)), *rest))
+    return replace(one, parts=(node("call", condition, function="tl.to_tensor"), *rest))
 
 
 def _may_be_a_number(one: Node) -> bool:
@@ -226,7 +227,7 @@ def _is_a_number(one: Node) -> bool:
 
 
 def _as_a_tensor(one: Node) -> Node:
-    return Node(row="call", words={"function": "tl.to_tensor"}, parts=(one,)) if _is_a_number(one) else one
+    return node("call", one, function="tl.to_tensor") if _is_a_number(one) else one
 
 
 def _names_a_number(one: Node) -> bool:
@@ -256,7 +257,7 @@ def _compares_tensors(one: Node) -> bool:
         part.row != "name" or part.word("name")[0] not in _KNOWN) for part in one.parts)
 
 
-_EITHER = tuple(Node(row="number", words={"value": value}) for value in ("True", "False"))
+_EITHER = tuple(node("number", value=value) for value in ("True", "False"))
 
 
 def _uses_a_comparison(one: Node) -> bool:
@@ -268,11 +269,10 @@ def _uses_a_comparison(one: Node) -> bool:
 def _by_choices(one: Node) -> Node:
     """`tl.where(a < b, True, False)` in place of comparisons, joined by `&` where they are chained."""
     pairs = zip(one.word("op").split(), one.parts, one.parts[1:], strict=False)
-    singly = [Node(row="call", words={"function": "tl.where"}, parts=(
-        Node(row="compare", words={"op": op}, parts=tuple(pair)), *_EITHER)) for op, *pair in pairs]
+    singly = [node("call", node("compare", *tuple(pair), op=op), *_EITHER, function="tl.where") for op, *pair in pairs]
     joined = singly[0]
     for other in singly[1:]:
-        joined = Node(row="binary", words={"op": "&"}, parts=(joined, other))
+        joined = node("binary", joined, other, op="&")
     return joined
 
 

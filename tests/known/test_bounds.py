@@ -18,6 +18,7 @@ from tridiff.fuzz.records import Case, Outcome, Verdict
 from tridiff.fuzz.registry import find
 from tridiff.fuzz.statements import answers
 from tridiff.fuzz.statements.cases import nodes, problem, script_of
+from tridiff.fuzz.statements.draft import node
 from tridiff.fuzz.statements.faults import planted
 from tridiff.fuzz.statements.meaning.names import Statements
 from tridiff.fuzz.statements.meaning.values import Illegal
@@ -113,8 +114,7 @@ def test_bounds_of_u8_show_it_beyond_127(bounds: tuple[str, str], shows: bool) -
 
     def between(one: Node) -> Node:
         if one.row == "for" and "dtype" in one.words:
-            ends = (Node(row="cast", words={"to": "u8", "function": True},
-                         parts=(Node(row="number", words={"value": end}),)) for end in bounds)
+            ends = (node("cast", node("number", value=end), to="u8", function=True) for end in bounds)
             return replace(one, parts=(*ends, one.parts[-1]))
         return replace(one, parts=tuple(map(between, one.parts)))
 
@@ -128,14 +128,11 @@ def test_a_bound_that_a_function_is_given_may_be_of_each_type_that_something_is_
     """A loop from 0 to `a1` where nothing but what the function is given is of that type."""
     case = entry("language.statements/value-843ef4b6ee").case
     script = script_of(case)
-    nine, loop = Node(row="number", words={"value": "9"}), next(one for one in script.body if one.row == "for")
-    inner = replace(loop, parts=(Node(row="name", words={"name": "a1"}), Node(row="block", parts=(
-        Node(row="pass"),))))
-    function = Node(row="define", words={"name": "f1", "parameters": "a1"}, parts=(
-        Node(row="block", parts=(inner, Node(row="return", parts=(nine,)))),))
-    given = Node(row="cast", words={"to": to, "function": True}, parts=(nine,))
-    called = Node(row="assign", words={"name": "v1"}, parts=(
-        Node(row="invoke", words={"name": "f1"}, parts=(given,)),))
+    nine, loop = node("number", value="9"), next(one for one in script.body if one.row == "for")
+    inner = replace(loop, parts=(node("name", name="a1"), node("block", node("pass"))))
+    function = node("define", node("block", inner, node("return", nine)), name="f1", parameters="a1")
+    given = node("cast", nine, to=to, function=True)
+    called = node("assign", node("invoke", given, name="f1"), name="v1")
     operands = tuple(replace(one, dtype="i32") for one in script.operands)
     changed = replace(script, operands=operands, functions=(function,), body=(called,), stored=("v1",),
                       results=(Result(dtype="i32"),))

@@ -16,6 +16,7 @@ from tridiff.fuzz.records import Case, Content, Explicit, LaunchOptions, Verdict
 from tridiff.fuzz.registry import find
 from tridiff.fuzz.statements import cases
 from tridiff.fuzz.statements.answers import numpy_answer
+from tridiff.fuzz.statements.draft import node
 from tridiff.kernels.language.call import Operand, Result
 from tridiff.kernels.language.script import Node, Script
 from tridiff.oracles.dtypes import numpy_dtype
@@ -25,7 +26,7 @@ KNOWN = {one.name: one for one in ISSUES}
 
 
 def name(word: str) -> Node:
-    return Node(row="name", words={"name": word})
+    return node("name", name=word)
 
 
 def program(body: Node, *, of: Sequence[str], result: str, options: LaunchOptions = PLAIN) -> Case:
@@ -55,9 +56,9 @@ def same_without(issue: str, case: Case, *inputs: int) -> Case:
 def test_what_a_method_does_is_done_to_the_field_in_the_relative(
         method: str, second: Sequence[str], result: str) -> None:
     """`Sized(x == x, 3).grown()` is of i32, the field alone of i1: the relative was no legal program."""
-    first = name("x0") if second else Node(row="compare", words={"op": "=="}, parts=(name("x0"), name("x0")))
-    made = Node(row="idiom", words={"name": method}, parts=(first, *map(name, second)))
-    case = program(Node(row="assign", words={"name": "v0"}, parts=(made,)), of=("i8", "i8"), result=result)
+    first = name("x0") if second else node("compare", name("x0"), name("x0"), op="==")
+    made = node("idiom", first, *map(name, second), name=method)
+    case = program(node("assign", made, name="v0"), of=("i8", "i8"), result=result)
     relative = same_without("interpreter-aggregates-have-no-methods", case, 100, 100)
     assert any(one.word("name") == "aggregate" for one in cases.every(relative))
 
@@ -77,17 +78,17 @@ def test_a_number_that_a_record_refuses_is_known_where_the_control_agrees(issue:
 
 def loop(*bounds: Node, of: Sequence[str], dtype: str) -> Case:
     """A loop that adds its variable, converted to i32, to x0."""
-    added = Node(row="cast", words={"to": "i32", "function": True}, parts=(name("i1"),))
-    body = Node(row="block", parts=(Node(row="augment", words={"name": "v0", "op": "+"}, parts=(added,)),))
-    counted = Node(row="for", words={"name": "i1", "loop": "range", "dtype": dtype}, parts=(*bounds, body))
-    first = program(Node(row="assign", words={"name": "v0"}, parts=(name("x0"),)), of=("i32", *of), result="i32")
+    added = node("cast", name("i1"), to="i32", function=True)
+    body = node("block", node("augment", added, name="v0", op="+"))
+    counted = node("for", *bounds, body, name="i1", loop="range", dtype=dtype)
+    first = program(node("assign", name("x0"), name="v0"), of=("i32", *of), result="i32")
     case = cases.with_script(first, replace(cases.script_of(first), body=(*cases.script_of(first).body, counted)))
     assert case is not None and find(case.target).draw.valid(case)
     return case
 
 
 def number(value: int) -> Node:
-    return Node(row="number", words={"value": str(value)})
+    return node("number", value=str(value))
 
 
 def test_bounds_that_are_other_numbers_in_the_type_of_the_variable_are_known_and_others_are_not() -> None:
@@ -104,10 +105,10 @@ def test_bounds_that_are_other_numbers_in_the_type_of_the_variable_are_known_and
 
 def test_an_unpacked_number_is_known_and_unpacked_tensors_are_not() -> None:
     def unpacked(first: Node) -> Case:
-        pair = Node(row="tuple", parts=(first, name("x0")))
-        return program(Node(row="unpack", words={"names": "v0 v1"}, parts=(pair,)), of=("i32",), result="i32")
+        pair = node("tuple", first, name("x0"))
+        return program(node("unpack", pair, names="v0 v1"), of=("i32",), result="i32")
 
-    small = Node(row="binary", words={"op": "+"}, parts=(number(5), number(2)))
+    small = node("binary", number(5), number(2), op="+")
     for first in (number(5), small):
         same_without("interpreter-unpacks-numbers", unpacked(first), 3)
     assert not KNOWN["interpreter-unpacks-numbers"].match(unpacked(name("x0")))
@@ -118,10 +119,10 @@ def test_an_unpacked_number_is_known_and_unpacked_tensors_are_not() -> None:
     ("min", "min", "~", False)])
 def test_a_negation_lost_in_an_extremum_of_three_is_controlled_by_a_complement(outer: str, inner: str, op: str,
                                                                                known: bool) -> None:
-    negated = Node(row="unary", words={"op": op}, parts=(name("x1"),))
-    made = Node(row="call", words={"function": inner}, parts=(name("x0"), negated))
-    made = Node(row="call", words={"function": outer}, parts=(made, name("x2")))
-    case = program(Node(row="assign", words={"name": "v0"}, parts=(made,)), of=("i32",) * 3, result="i32")
+    negated = node("unary", name("x1"), op=op)
+    made = node("call", name("x0"), negated, function=inner)
+    made = node("call", made, name("x2"), function=outer)
+    case = program(node("assign", made, name="v0"), of=("i32",) * 3, result="i32")
     issue = next(one for one in EXTREMA if one.name == "negation-lost-in-extremum-of-three")
     assert issue.match(case) == known
     if known and issue.relative is not None:
@@ -133,10 +134,10 @@ def test_a_negation_lost_in_an_extremum_of_three_is_controlled_by_a_complement(o
 
 def test_the_number_beside_bits_that_are_nan_is_the_extremum_in_the_relative_too() -> None:
     issue = next(one for one in EXTREMA if one.name == "interpreter-extrema-give-nan")
-    bits = Node(row="cast", words={"to": "fp64", "bitcast": True}, parts=(name("x0"),))
+    bits = node("cast", name("x0"), to="fp64", bitcast=True)
     for function in ("tl.minimum", "tl.maximum"):
-        made = Node(row="call", words={"function": function}, parts=(bits, name("x1")))
-        case = program(Node(row="assign", words={"name": "v0"}, parts=(made,)), of=("i64", "fp64"), result="fp64")
+        made = node("call", bits, name("x1"), function=function)
+        case = program(node("assign", made, name="v0"), of=("i64", "fp64"), result="fp64")
         relative = relative_of(issue, case)
         for given in ((-1, 5.0), (0, float("nan")), (0, 5.0), (2**62, -3.0)):
             inputs = np.array([given[0]]), np.array([given[1]])
