@@ -223,11 +223,12 @@ def _small_of_16_bits(case: Case) -> Case:
 def _is_a_number(one: Node) -> bool:
     """Whether an expression may be a number that is known when the kernel is compiled."""
     return one.row in _OF_NUMBERS and all(
-        part.row != "name" or part.word("name")[0] in _KNOWN for part in nodes((one,)))
+        part.row != "name" or part.word("name")[0] in _KNOWN + "a" for part in nodes((one,)))
 
 
 def _as_a_tensor(one: Node) -> Node:
-    return node("call", one, function="tl.to_tensor") if _is_a_number(one) else one
+    """A choice between a number and itself: the interpreter has a tensor then, and knows no `tl.core.to_tensor`."""
+    return node("call", _EITHER[0], one, one, function="tl.where") if _is_a_number(one) else one
 
 
 def _names_a_number(one: Node) -> bool:
@@ -244,7 +245,8 @@ def _unpacking_tensors(one: Node) -> Node:
 
 
 _KNOWN = "Cni"
-"""First letters of constants and of variables of loops, which the interpreter has as numbers."""
+"""First letters of constants and of variables of loops, which the interpreter has as numbers; parameters of functions,
+such as a1, are where they are given some."""
 _OF_NUMBERS = ("number", "name", "binary", "unary", "compare", "logic", "ternary", "length", "item")
 
 

@@ -17,6 +17,7 @@ from tridiff.fuzz.registry import find
 from tridiff.fuzz.statements import cases
 from tridiff.fuzz.statements.answers import numpy_answer
 from tridiff.fuzz.statements.draft import node
+from tridiff.fuzz.workers.pool import Pool, PoolOptions
 from tridiff.kernels.language.call import Operand, Result
 from tridiff.kernels.language.script import Node, Script
 from tridiff.oracles.dtypes import numpy_dtype
@@ -29,10 +30,11 @@ def name(word: str) -> Node:
     return node("name", name=word)
 
 
-def program(body: Node, *, of: Sequence[str], result: str, options: LaunchOptions = PLAIN) -> Case:
+def program(body: Node, *, of: Sequence[str], result: str, options: LaunchOptions = PLAIN,
+            functions: tuple[Node, ...] = ()) -> Case:
     """A case with scalars x0, x1, ... whose program has one statement, which assigns v0."""
     script = Script(operands=tuple(Operand(kind="scalar", dtype=one) for one in of), body=(body,), stored=("v0",),
-                    results=(Result(dtype=result),))
+                    results=(Result(dtype=result),), functions=functions)
     given = {f"x{place}": Content(base=Explicit(values=("0",))) for place in range(len(of))}
     case = Case(target="language.functions", sizes=cases.sizes_of(script, 1), program=script,
                 arrays=cases.arrays_of(script, given), options=options)
@@ -74,6 +76,20 @@ def test_a_number_that_a_record_refuses_is_known_where_the_control_agrees(issue:
     failure = outcome_of(found.case, Verdict.CRASH, refused)
     right = is_told_by_its_control(issue, found.case, failure)
     assert Attribution(lambda one: right).issues(found.case, replace(failure, backend="cuda")) == ()
+
+
+def test_failures_in_the_interpreter_are_told_by_controls_that_run_there() -> None:
+    """The walrus also where it names a parameter that is given a number."""
+    issues = [one for one in ISSUES if one.stage == "interpreter" and "launch" not in one.errors]
+    found = [(one.name, entry(one.entries[0]).case) for one in issues]
+    body = node("return", node("cast", node("walrus", name("a1"), name="w2"), to="i8"))
+    called = program(node("assign", node("invoke", number(3), name="f1"), name="v0"), of=("i8",), result="i8",
+                     functions=(node("define", node("block", body), name="f1", parameters="a1"),))
+    with Pool(PoolOptions(backend="interpreter", spare=False)) as pool:
+        for issue, case in (*found, ("interpreter-walrus-names-numbers", called)):
+            failed = pool.execute(case, "own")
+            if "is taken from Triton" not in failed.reason:
+                assert Attribution(lambda one: pool.execute(one, "own")).issues(case, failed) == (issue,)
 
 
 def loop(*bounds: Node, of: Sequence[str], dtype: str) -> Case:
