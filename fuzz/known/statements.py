@@ -122,6 +122,8 @@ def _with_field(one: Node) -> Node:
     """Fields and functions in place of methods, operators of tensors in place of those of aggregates."""
     if one.row == "record":
         changed = {word: "function" for word in ("turn", "take") if one.word(word) == "method"}
+        if one.word("form") == "Further" and len(changed) == 2:  # what it inherits subtracts a part that stays in place
+            changed["take"] = "first"
         return replace(one, words=one.words | changed)
     if one.row == "operated":
         return node("assign", _of_tensors(one), name=one.word("name"))

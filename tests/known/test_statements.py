@@ -92,6 +92,12 @@ def test_failures_in_the_interpreter_are_told_by_controls_that_run_there() -> No
                 assert Attribution(lambda one: pool.execute(one, "own")).issues(case, failed) == (issue,)
 
 
+def test_methods_of_an_heir_that_give_the_type_of_its_second_part_have_a_control() -> None:
+    made = node("record", name("x0"), name("x1"), names="v0 s1 i2", form="Further", turn="method", carry="",
+                take="method")
+    relative_of(KNOWN["interpreter-aggregates-have-no-methods"], program(made, of=("i32", "i8"), result="i8"))
+
+
 def loop(*bounds: Node, of: Sequence[str], dtype: str) -> Case:
     """A loop that adds its variable, converted to i32, to x0."""
     added = node("cast", name("i1"), to="i32", function=True)
