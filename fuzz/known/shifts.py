@@ -4,6 +4,7 @@ from msgspec.structs import replace
 
 from tridiff.fuzz.known.issue import WRONG, KnownIssue
 from tridiff.fuzz.known.statements import having, replacing
+from tridiff.fuzz.statements.draft import node
 from tridiff.kernels.language.script import Node
 
 
@@ -18,14 +19,14 @@ def _shifts(one: Node) -> bool:
 
 def _by_a_signed_amount(one: Node) -> Node:
     """The same shift by an amount of i8, which holds every width and leaves the type of the other operand as it is."""
-    amount = Node(row="cast", words={"to": "i8", "function": True}, parts=(one.parts[-1],))
+    amount = node("cast", one.parts[-1], to="i8", function=True)
     return replace(one, parts=(*one.parts[:-1], amount))
 
 
 def _as_wide(left: Node, amount: Node) -> Node:
     """`left | (amount & 0)`: the same number in the type of both together."""
-    zero = Node(row="binary", words={"op": "&"}, parts=(amount, Node(row="number", words={"value": "0"})))
-    return Node(row="binary", words={"op": "|"}, parts=(left, zero))
+    zero = node("binary", amount, node("number", value="0"), op="&")
+    return node("binary", left, zero, op="|")
 
 
 def _shifts_another_type(one: Node) -> bool:

@@ -16,7 +16,8 @@ from tridiff.fuzz.records import Case, Content, Explicit, LaunchOptions, Verdict
 from tridiff.fuzz.registry import find
 from tridiff.fuzz.statements import cases
 from tridiff.fuzz.statements.answers import numpy_answer
-from tridiff.fuzz.statements.draft import node
+from tridiff.fuzz.statements.draft import literal, node
+from tridiff.fuzz.statements.draft import variable as name
 from tridiff.fuzz.workers.pool import Pool, PoolOptions
 from tridiff.kernels.language.call import Operand, Result
 from tridiff.kernels.language.script import Node, Script
@@ -24,10 +25,6 @@ from tridiff.oracles.dtypes import numpy_dtype
 
 PLAIN = LaunchOptions()
 KNOWN = {one.name: one for one in ISSUES}
-
-
-def name(word: str) -> Node:
-    return node("name", name=word)
 
 
 def program(body: Node, *, of: Sequence[str], result: str, options: LaunchOptions = PLAIN,
@@ -83,7 +80,7 @@ def test_failures_in_the_interpreter_are_told_by_controls_that_run_there() -> No
     issues = [one for one in ISSUES if one.stage == "interpreter" and "launch" not in one.errors]
     found = [(one.name, entry(one.entries[0]).case) for one in issues]
     body = node("return", node("cast", node("walrus", name("a1"), name="w2"), to="i8"))
-    called = program(node("assign", node("invoke", number(3), name="f1"), name="v0"), of=("i8",), result="i8",
+    called = program(node("assign", node("invoke", literal(3), name="f1"), name="v0"), of=("i8",), result="i8",
                      functions=(node("define", node("block", body), name="f1", parameters="a1"),))
     with Pool(PoolOptions(backend="interpreter", spare=False)) as pool:
         for issue, case in (*found, ("interpreter-walrus-names-numbers", called)):
@@ -109,19 +106,15 @@ def loop(*bounds: Node, of: Sequence[str], dtype: str) -> Case:
     return case
 
 
-def number(value: int) -> Node:
-    return node("number", value=str(value))
-
-
 def test_bounds_that_are_other_numbers_in_the_type_of_the_variable_are_known_and_others_are_not() -> None:
     """`range(-1, x)` for an x of u64 begins at 2^64 - 1, and in the interpreter at -1."""
     known = KNOWN["interpreter-loop-variables-are-numbers"]
-    for case in (loop(number(-1), name("x1"), of=("u64",), dtype="u64"),
-                 loop(name("x1"), number(-1), number(-1), of=("u32",), dtype="u32"),
+    for case in (loop(literal(-1), name("x1"), of=("u64",), dtype="u64"),
+                 loop(name("x1"), literal(-1), literal(-1), of=("u32",), dtype="u32"),
                  loop(name("x1"), name("x2"), of=("i32", "u32"), dtype="u32")):
         same_without(known.name, case, 5, *[0] * (len(cases.script_of(case).operands) - 1))
     assert not any(map(known.match, (
-        loop(number(-1), name("x1"), of=("i64",), dtype="i64"), loop(number(0), name("x1"), of=("u64",), dtype="u64"),
+        loop(literal(-1), name("x1"), of=("i64",), dtype="i64"), loop(literal(0), name("x1"), of=("u64",), dtype="u64"),
         loop(name("x1"), of=("u8",), dtype="i32"), loop(name("x1"), name("x2"), of=("u8", "u32"), dtype="u32"))))
 
 
@@ -130,8 +123,8 @@ def test_an_unpacked_number_is_known_and_unpacked_tensors_are_not() -> None:
         pair = node("tuple", first, name("x0"))
         return program(node("unpack", pair, names="v0 v1"), of=("i32",), result="i32")
 
-    small = node("binary", number(5), number(2), op="+")
-    for first in (number(5), small):
+    small = node("binary", literal(5), literal(2), op="+")
+    for first in (literal(5), small):
         same_without("interpreter-unpacks-numbers", unpacked(first), 3)
     assert not KNOWN["interpreter-unpacks-numbers"].match(unpacked(name("x0")))
 

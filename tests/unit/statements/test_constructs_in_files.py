@@ -7,31 +7,28 @@ import pytest
 
 from tests.support.refusals import refusal
 from tridiff.fuzz.records.codec import decode, without_defaults
+from tridiff.fuzz.statements.draft import node, variable
 from tridiff.kernels.language.call import Call, Operand
 from tridiff.kernels.language.script import Node, Script
 
 
-def named(name: str) -> Node:
-    return Node(row="name", words={"name": name})
-
-
 def number(value: str) -> Node:
-    return Node(row="number", words={"value": value})
+    return node("number", value=value)
 
 
-LONG = Node(row="block", parts=tuple(named("v" * 40) for _ in range(4)))
+LONG = node("block", *[variable("v" * 40)] * 4)
 
 
 @pytest.mark.parametrize("node, written", [
-    (Node(row="else"), "else"), (named("x0"), "name(name=x0)"),
-    (Node(row="item", words={"place": 2, "list": True}, parts=(number("-1.5"),)),
+    (node("else"), "else"), (variable("x0"), "name(name=x0)"),
+    (node("item", number("-1.5"), place=2, list=True),
      "item(place:2, list:true, number(value=-1.5))"),
-    (Node(row="compare", words={"op": "=="}, parts=(named("a"), named("b"))),
+    (node("compare", variable("a"), variable("b"), op="=="),
      "compare(op===, name(name=a), name(name=b))"),
-    (Node(row="unary", words={"op": "not "}, parts=(named("a"),)), "unary(op=not , name(name=a))"),
-    (Node(row="text", words={"of": ""}), "text(of=)"), (Node(row="text", words={"of": "true"}), "text(of=true)"),
-    (Node(row="text", words={"of": "f(x)"}), {"row": "text", "words": {"of": "f(x)"}}),
-    (Node(row="text", words={"of": "a, b"}), {"row": "text", "words": {"of": "a, b"}}),
+    (node("unary", variable("a"), op="not "), "unary(op=not , name(name=a))"),
+    (node("text", of=""), "text(of=)"), (node("text", of="true"), "text(of=true)"),
+    (node("text", of="f(x)"), {"row": "text", "words": {"of": "f(x)"}}),
+    (node("text", of="a, b"), {"row": "text", "words": {"of": "a, b"}}),
     (LONG, {"row": "block", "parts": [f"name(name={'v' * 40})"] * 4}),
 ])
 def test_a_short_construct_is_a_line(node: Node, written: object) -> None:

@@ -3,11 +3,13 @@
 import pytest
 from msgspec.structs import replace
 
-from tests.known.test_statements import name, program
+from tests.known.test_statements import program
 from tests.support.draws import draws
 from tridiff.fuzz.records import Case, LaunchOptions
 from tridiff.fuzz.registry import find
 from tridiff.fuzz.statements.cases import valid
+from tridiff.fuzz.statements.draft import node
+from tridiff.fuzz.statements.draft import variable as name
 from tridiff.fuzz.target import Limits
 from tridiff.kernels.language.script import Node
 
@@ -15,22 +17,22 @@ EXACT = LaunchOptions(enable_fp_fusion=False)
 
 
 def of(op: str, *parts: Node) -> Node:
-    return Node(row="binary", words={"op": op}, parts=parts)
+    return node("binary", *parts, op=op)
 
 
 def made(expression: Node, dtype: str, *, result: str = "") -> Case:
-    return program(Node(row="assign", words={"name": "v0"}, parts=(expression,)), of=(dtype, dtype), options=EXACT,
+    return program(node("assign", expression, name="v0"), of=(dtype, dtype), options=EXACT,
                    result=result or dtype)
 
 
-X, Y, HALF = name("x0"), name("x1"), Node(row="number", words={"value": "0.5"})
+X, Y, HALF = name("x0"), name("x1"), node("number", value="0.5")
 PRODUCT = of("*", X, Y)
 
 
 @pytest.mark.parametrize(("case", "fuses"), [
     (made(of("+", PRODUCT, X), "fp32"), True), (made(of("-", X, PRODUCT), "fp64"), True),
-    (made(of("+", of("/", X, Node(row="number", words={"value": "2"})), Y), "i32", result="fp32"), True),
-    (made(Node(row="idiom", words={"name": "not_inlined"}, parts=(X, Y)), "fp32"), True),
+    (made(of("+", of("/", X, node("number", value="2")), Y), "i32", result="fp32"), True),
+    (made(node("idiom", X, Y, name="not_inlined"), "fp32"), True),
     (made(of("*", PRODUCT, X), "fp32"), False), (made(of("+", X, Y), "fp32"), False),
     (made(of("+", PRODUCT, X), "i32"), False), (made(of("+", of("*", X, HALF), Y), "i8", result="fp32"), True)])
 def test_a_program_whose_products_may_be_fused_is_no_case_under_options_that_fuse(case: Case, fuses: bool) -> None:

@@ -5,19 +5,17 @@ import torch
 
 from tridiff.fuzz.known.rehearse import rehearse
 from tridiff.fuzz.records import ArraySpec, Case, Content, Explicit, Iota
+from tridiff.fuzz.statements.draft import node, variable
 from tridiff.kernels.language.call import Operand, Result
-from tridiff.kernels.language.script import Node, Script
+from tridiff.kernels.language.script import Script
 
 
 @pytest.mark.parametrize(("idiom", "place"), [("offset_narrow_high", 60 & 31), ("offset_lowest", 60)])
 def test_a_masked_negative_offset_of_eight_bits_reads_from_the_array(idiom: str, place: int) -> None:
-    line = Node(row="idiom", words={"name": idiom}, parts=(
-        Node(row="name", words={"name": "p1"}), Node(row="name", words={"name": "x1"}),
-        Node(row="number", words={"value": "63"})))
+    line = node("idiom", variable("p1"), variable("x1"), node("number", value="63"), name=idiom)
     script = Script(
         operands=(Operand(kind="block", dtype="i32", shape=(64,)), Operand(kind="scalar", dtype="i32")),
-        body=(Node(row="row_pointer", words={"name": "p1", "operand": 0}),
-              Node(row="assign", words={"name": "v2"}, parts=(line,))),
+        body=(node("row_pointer", name="p1", operand=0), node("assign", line, name="v2")),
         stored=("v2",), results=(Result(dtype="i32"),))
     case = Case(target="language.pointers", sizes={"rows": 1, "n0": 64}, program=script, arrays=(
         ArraySpec(name="x0", dtype="i32", dims=("rows", "n0"), content=Content(base=Iota())),
