@@ -14,6 +14,8 @@ _DEEPEST = 2
 _NO_DEEPER = _DEEPEST + 1
 NOT_EVALUATED = "not evaluated: "
 """How the reason begins why the evaluator gives no values of a kernel that compiles."""
+_REGISTERS = "ptxas needs more registers"
+"""How the reason begins why a kernel is not checked that compiles up to there."""
 _OF_NO_VALUE = ("another_type", "another_shape", "TypeError:", "AttributeError:", "BlockTruthValue", "out_of_bounds",
                 *ASTRAY)
 """How kinds of failure begin that are seen before any value is, that Python raises whatever the values are, or that are
@@ -65,10 +67,12 @@ class Attribution:
     def __init__(self, execute: Execute, *, shows: Callable[[str], bool] | None = None) -> None:
         self._execute = execute
         self._shows = shows
-        self._fails: dict[tuple[str, bool, bool, frozenset[str]], bool] = {}
+        self._fails: dict[tuple[str, bool, tuple[str, ...], frozenset[str]], bool] = {}
         self._left_out: frozenset[str] = frozenset()
         """The issues, by their names, to which nothing belongs just now."""
         self._of_a_hang = False
+        self._enough: tuple[str, ...] = ()
+        """How reasons begin why a relative is not checked that controls a failure of no value all the same."""
         self.controls = 0
         """Changes that were run."""
         self.last = Answer()
@@ -82,6 +86,7 @@ class Attribution:
         if signature is None or not outcome.verdict.failed:
             return ()
         self._of_a_hang = outcome.verdict is Verdict.HANG
+        self._enough = (ALL_OPEN, NOT_EVALUATED, *((_REGISTERS,) if outcome.verdict is Verdict.COMPILE_ERROR else ()))
         possible = _possible(case, outcome, signature)
         names, refuted = self._belongs(case, outcome, signature, possible, 0)
         self.last = Answer(possible=_names(possible), issues=names, refuted=_names(refuted))
@@ -177,7 +182,7 @@ class Attribution:
                 relative = one.relative(relative)
         if relative is None or relative == case:
             return False
-        key = relative.digest, depth > _DEEPEST, values, self._left_out
+        key = relative.digest, depth > _DEEPEST, () if values else self._enough, self._left_out
         if key not in self._fails:
             self.controls += 1
             try:
@@ -187,8 +192,8 @@ class Attribution:
                 # What is left of other issues, to the element or by a control of its own, is none of this one.
                 self._fails[key] = not (
                     outcome.verdict is Verdict.AGREE or self._predicted(outcome)
-                    or (not values and outcome.verdict is Verdict.NOT_CHECKED and (
-                        outcome.reason == ALL_OPEN or outcome.reason.startswith(NOT_EVALUATED)))
+                    or (not values and outcome.verdict is Verdict.NOT_CHECKED
+                        and outcome.reason.startswith(self._enough))
                     or self._belongs_to_others(relative, outcome, rid_of, depth + 1))
             except TridiffError:
                 self._fails[key] = True
@@ -207,8 +212,7 @@ class Attribution:
         """Whether a relative met a time limit or lost its worker, as it may on a busy machine: it is run once more."""
         if outcome.verdict is Verdict.HANG:
             return not self._of_a_hang
-        return outcome.verdict is Verdict.NOT_CHECKED and outcome.reason != ALL_OPEN and (
-            not outcome.reason.startswith(NOT_EVALUATED))
+        return outcome.verdict is Verdict.NOT_CHECKED and not outcome.reason.startswith(self._enough)
 
     def _predicted(self, outcome: Outcome) -> bool:
         """Whether issues predict all that is wrong of a relative, to which something may belong just now."""

@@ -203,7 +203,8 @@ def test_a_relative_of_which_no_value_is_asked_controls_only_failures_of_no_valu
     known(any_failure)
     failed = replace(outcome(ramp()), verdict=verdict, signature=replace(
         outcome(ramp()).signature, verdict=verdict, kind=kind))
-    for reason, expected in ((ALL_OPEN, names), ("the launch was not made", ())):
+    short = "ptxas needs more registers than the limit leaves", names if verdict is Verdict.COMPILE_ERROR else ()
+    for reason, expected in ((ALL_OPEN, names), ("the launch was not made", ()), short):
         left_open = replace(outcome(ramp(), failed=False), verdict=Verdict.NOT_CHECKED, reason=reason)
         assert Attribution(lambda case, one=left_open: one).issues(ramp(), failed) == expected
 
