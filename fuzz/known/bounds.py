@@ -16,7 +16,7 @@ from tridiff.fuzz.errors import TridiffError
 from tridiff.fuzz.language.promotion import of_number, of_types, promoted
 from tridiff.fuzz.records import Case
 from tridiff.fuzz.statements import cases
-from tridiff.fuzz.statements.draft import node
+from tridiff.fuzz.statements.draft import literal, node, variable
 from tridiff.kernels.language.call import Operand
 from tridiff.kernels.language.script import Node, Script
 from tridiff.oracles.dtypes import dtype
@@ -176,7 +176,7 @@ def _cast(one: Node, to: str) -> Node:
 
 def _flipped(one: Node, name: str) -> Node:
     """A number with its highest bit the other way: as signed numbers they are in the order of the unsigned ones."""
-    high = node("number", value=str(1 << (dtype(name).bits - 1)))
+    high = literal(1 << (dtype(name).bits - 1))
     return node("binary", one, high, op="^")
 
 
@@ -189,13 +189,12 @@ def _signed(one: Node, types: Mapping[str, str]) -> Node:
     if dtype(name).kind == "int":
         return replace(one, parts=(*(part if part.row == "number" else _cast(part, name) for part in bounds), body))
     signed = "i" + name[1:]
-    zero = node("number", value="0")
-    low, high, *step = bounds if len(bounds) > 1 else (zero, *bounds)
+    low, high, *step = bounds if len(bounds) > 1 else (literal(0), *bounds)
     turned = [_cast(_flipped(_cast(end, name), name), signed) for end in (low, high)]
     step = [part if part.row == "number" else _cast(_cast(part, name), signed) for part in step]
-    variable = _flipped(_cast(node("name", name=one.word("name")), name), name)
+    counter = _flipped(_cast(variable(one.word("name")), name), name)
     return replace(one, words=one.words | {"dtype": signed},
-                   parts=(*turned, *step, _replaced(body, one.word("name"), variable)))
+                   parts=(*turned, *step, _replaced(body, one.word("name"), counter)))
 
 
 def _replaced(inside: Node, name: str, by: Node) -> Node:

@@ -4,7 +4,7 @@ from msgspec.structs import replace
 
 from tridiff.fuzz.known.issue import WRONG, KnownIssue
 from tridiff.fuzz.known.statements import having, replacing
-from tridiff.fuzz.statements.draft import node
+from tridiff.fuzz.statements.draft import literal, node
 from tridiff.kernels.language.script import Node
 
 
@@ -25,7 +25,7 @@ def _by_a_signed_amount(one: Node) -> Node:
 
 def _as_wide(left: Node, amount: Node) -> Node:
     """`left | (amount & 0)`: the same number in the type of both together."""
-    zero = node("binary", amount, node("number", value="0"), op="&")
+    zero = node("binary", amount, literal(0), op="&")
     return node("binary", left, zero, op="|")
 
 

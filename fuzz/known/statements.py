@@ -13,7 +13,7 @@ from tridiff.fuzz.known.issue import KnownIssue
 from tridiff.fuzz.records import Case
 from tridiff.fuzz.statements import records
 from tridiff.fuzz.statements.cases import every, nodes, rewritten, types_of_variables
-from tridiff.fuzz.statements.draft import node
+from tridiff.fuzz.statements.draft import literal, node
 from tridiff.kernels.language.script import Node, Script
 
 _OF_PYTHON = {"min": "tl.minimum", "max": "tl.maximum"}
@@ -61,7 +61,7 @@ def _with_converted_variables(case: Case) -> Case | None:
         if _converted(one):
             return one
         if _asks_a_variable(one):
-            added = node("binary", *one.parts, node("number", value="6"), op="+")
+            added = node("binary", *one.parts, literal(6), op="+")
             return node("assign", added, name=one.word("names").split()[0])
         return replace(one, parts=tuple(
             node("cast", part, to=types[part.word("name")], function=True)
@@ -91,8 +91,7 @@ def _is_word(one: Node) -> bool:
 def _operator(one: Node) -> Node:
     """`&`, `|` and `== False` in place of Python's words, of truth values: numbers are compared with 0."""
     if one.row == "unary":
-        false = node("number", value="False")
-        return node("compare", *one.parts, false, op="==")
+        return node("compare", *one.parts, literal(False), op="==")
     joined, *others = map(_truth, one.parts)
     for part in others:
         joined = node("binary", joined, part, op={"and": "&", "or": "|"}[one.word("op")])
@@ -104,7 +103,7 @@ def _truth(part: Node) -> Node:
     if _is_word(part) or part.row == "compare" or (part.row, part.word("value")) in (
             ("number", "True"), ("number", "False")):
         return part
-    return node("compare", part, node("number", value="0"), op="!=")
+    return node("compare", part, literal(0), op="!=")
 
 
 _METHODS = {"aggregate_method": ("+", ""), "aggregate_changed": ("-", "1"), "aggregate_constant": ("+", "3")}
@@ -261,7 +260,7 @@ def _compares_tensors(one: Node) -> bool:
         part.row != "name" or part.word("name")[0] not in _KNOWN) for part in one.parts)
 
 
-_EITHER = tuple(node("number", value=value) for value in ("True", "False"))
+_EITHER = literal(True), literal(False)
 
 
 def _uses_a_comparison(one: Node) -> bool:

@@ -18,7 +18,7 @@ from tridiff.fuzz.records import Case, Outcome, Verdict
 from tridiff.fuzz.registry import find
 from tridiff.fuzz.statements import answers
 from tridiff.fuzz.statements.cases import nodes, problem, script_of
-from tridiff.fuzz.statements.draft import node
+from tridiff.fuzz.statements.draft import literal, node, variable
 from tridiff.fuzz.statements.faults import planted
 from tridiff.fuzz.statements.meaning.names import Statements
 from tridiff.fuzz.statements.meaning.values import Illegal
@@ -128,8 +128,8 @@ def test_a_bound_that_a_function_is_given_may_be_of_each_type_that_something_is_
     """A loop from 0 to `a1` where nothing but what the function is given is of that type."""
     case = entry("language.statements/value-843ef4b6ee").case
     script = script_of(case)
-    nine, loop = node("number", value="9"), next(one for one in script.body if one.row == "for")
-    inner = replace(loop, parts=(node("name", name="a1"), node("block", node("pass"))))
+    nine, loop = literal(9), next(one for one in script.body if one.row == "for")
+    inner = replace(loop, parts=(variable("a1"), node("block", node("pass"))))
     function = node("define", node("block", inner, node("return", nine)), name="f1", parameters="a1")
     given = node("cast", nine, to=to, function=True)
     called = node("assign", node("invoke", given, name="f1"), name="v1")

@@ -20,7 +20,7 @@ from tridiff.fuzz.records.outcome import ALL_OPEN
 from tridiff.fuzz.registry import find
 from tridiff.fuzz.statements import cases as cases_of_statements
 from tridiff.fuzz.statements.answers import numpy_answer
-from tridiff.fuzz.statements.draft import node
+from tridiff.fuzz.statements.draft import literal, node, variable
 from tridiff.kernels.language.call import Call, Operand, OperandKind, Result
 from tridiff.kernels.language.script import Node, Script
 
@@ -61,8 +61,7 @@ def test_calls_of_unnamed_parameters_have_a_relative_with_names_and_calls_by_nam
         """Without its second argument, which is 3 then: the result is of i32, where i1 - i1 is of i1."""
         if one.row != "idiom":
             return one
-        zero = node("number", value="0")
-        positive = node("compare", one.parts[0], zero, op=">")
+        positive = node("compare", one.parts[0], literal(0), op=">")
         return replace(one, words=one.words | {"name": "positional_only_default"}, parts=(positive,))
 
     shorter = cases_of_statements.rewritten(case, of_a_truth_value)
@@ -105,7 +104,7 @@ def test_a_choice_of_numbers_is_known_where_its_control_agrees_and_choices_of_te
 def test_a_loop_that_asks_its_variable_for_a_method_is_known_and_its_control_gives_the_same_value() -> None:
     known = next(one for one in STATEMENTS if one.name == "interpreter-loop-variables-are-numbers")
     script = Script(operands=(Operand(kind="scalar", dtype="u8"),), body=(
-        node("idiom", node("name", name="x0"), name="range_of_numbers", names="v0 s1 i2"),), stored=("v0",), results=(
+        node("idiom", variable("x0"), name="range_of_numbers", names="v0 s1 i2"),), stored=("v0",), results=(
             Result(dtype="u8"),))
     case = Case(target="language.statements", sizes=cases_of_statements.sizes_of(script, 1), program=script,
                 arrays=cases_of_statements.arrays_of(script, {"x0": Content(base=Explicit(values=("251",)))}))

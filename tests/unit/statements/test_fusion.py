@@ -8,7 +8,7 @@ from tests.support.draws import draws
 from tridiff.fuzz.records import Case, LaunchOptions
 from tridiff.fuzz.registry import find
 from tridiff.fuzz.statements.cases import valid
-from tridiff.fuzz.statements.draft import node
+from tridiff.fuzz.statements.draft import literal, node
 from tridiff.fuzz.statements.draft import variable as name
 from tridiff.fuzz.target import Limits
 from tridiff.kernels.language.script import Node
@@ -25,13 +25,13 @@ def made(expression: Node, dtype: str, *, result: str = "") -> Case:
                    result=result or dtype)
 
 
-X, Y, HALF = name("x0"), name("x1"), node("number", value="0.5")
+X, Y, HALF = name("x0"), name("x1"), literal(0.5)
 PRODUCT = of("*", X, Y)
 
 
 @pytest.mark.parametrize(("case", "fuses"), [
     (made(of("+", PRODUCT, X), "fp32"), True), (made(of("-", X, PRODUCT), "fp64"), True),
-    (made(of("+", of("/", X, node("number", value="2")), Y), "i32", result="fp32"), True),
+    (made(of("+", of("/", X, literal(2)), Y), "i32", result="fp32"), True),
     (made(node("idiom", X, Y, name="not_inlined"), "fp32"), True),
     (made(of("*", PRODUCT, X), "fp32"), False), (made(of("+", X, Y), "fp32"), False),
     (made(of("+", PRODUCT, X), "i32"), False), (made(of("+", of("*", X, HALF), Y), "i8", result="fp32"), True)])

@@ -5,14 +5,14 @@ import torch
 
 from tridiff.fuzz.known.rehearse import rehearse
 from tridiff.fuzz.records import ArraySpec, Case, Content, Explicit, Iota
-from tridiff.fuzz.statements.draft import node, variable
+from tridiff.fuzz.statements.draft import literal, node, variable
 from tridiff.kernels.language.call import Operand, Result
 from tridiff.kernels.language.script import Script
 
 
 @pytest.mark.parametrize(("idiom", "place"), [("offset_narrow_high", 60 & 31), ("offset_lowest", 60)])
 def test_a_masked_negative_offset_of_eight_bits_reads_from_the_array(idiom: str, place: int) -> None:
-    line = node("idiom", variable("p1"), variable("x1"), node("number", value="63"), name=idiom)
+    line = node("idiom", variable("p1"), variable("x1"), literal(63), name=idiom)
     script = Script(
         operands=(Operand(kind="block", dtype="i32", shape=(64,)), Operand(kind="scalar", dtype="i32")),
         body=(node("row_pointer", name="p1", operand=0), node("assign", line, name="v2")),
