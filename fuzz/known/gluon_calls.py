@@ -1,5 +1,6 @@
 """Known issues of calls in Gluon that follow from who holds what: which thread and register has which element."""
 
+from functools import partial
 from math import prod
 
 from tridiff.fuzz.known.calls import FOLDS, GLUON_SCANS, in_the_first_layout
@@ -85,24 +86,23 @@ def whole_operand(case: Case) -> str:
     return next((f"x{axis}" for axis in (0, 1) if alone[axis]), "")
 
 
+_issue = partial(KnownIssue, stage="ttgir", truth="defect", backends=("cuda",), where=_WHERE)
+
 ISSUES = (
-    KnownIssue(
-        name="scan-carry-from-a-repeated-lane", stage="ttgir", truth="defect", backends=("cuda",),
-        where=(("language.*", "own"),), entries=("language.gluon/value-2d8ab1162b",), match=_scans_astray,
+    _issue(
+        name="scan-carry-from-a-repeated-lane", where=(("language.*", "own"),),
+        entries=("language.gluon/value-2d8ab1162b",), match=_scans_astray,
         relative=in_the_first_layout, upstream=("triton#9185", "triton#9189"),
         title="a scan in Gluon fetches its carry from a lane that repeats others"),
-    KnownIssue(
-        name="narrow-shuffle-swapped-twice", stage="ttgir", truth="defect", backends=("cuda",), where=_WHERE,
-        entries=("language.gluon/value-0c382df030",), match=_exchanges_twice, upstream=("triton#9713",),
-        explains=f"{_PREDICTED}:swapped_twice", instead=in_the_first_layout,
+    _issue(
+        name="narrow-shuffle-swapped-twice", entries=("language.gluon/value-0c382df030",), match=_exchanges_twice,
+        upstream=("triton#9713",), explains=f"{_PREDICTED}:swapped_twice", instead=in_the_first_layout,
         title="bytes that change lanes within a warp are exchanged twice"),
-    KnownIssue(
-        name="whole-operand-of-dot-fma-transposed", stage="ttgir", truth="defect", backends=("cuda",), where=_WHERE,
-        entries=("language.gluon/value-6f6b879958",), match=lambda case: bool(whole_operand(case)),
-        explains=f"{_PREDICTED}:operand_in_another_order",
+    _issue(
+        name="whole-operand-of-dot-fma-transposed", entries=("language.gluon/value-6f6b879958",),
+        match=lambda case: bool(whole_operand(case)), explains=f"{_PREDICTED}:operand_in_another_order",
         title="gl.dot_fma takes the elements of an operand that each thread holds as a whole in another order"),
-    KnownIssue(
-        name="scan-registers-apart", stage="ttgir", truth="defect", backends=("cuda",), where=_WHERE, entries=(),
-        match=_registers_apart, relative=in_the_first_layout,
+    _issue(
+        name="scan-registers-apart", entries=(), match=_registers_apart, relative=in_the_first_layout,
         title="a scan takes registers for neighbours that are none"),
 )
