@@ -12,7 +12,7 @@ def _is_float(call: Call) -> bool:
 
 ISSUES = (
     KnownIssue(
-        name="bits-of-the-abs-of-nan", stage="llvm", truth="defect", upstream=("llvm-project#219089",),
+        name="bits-of-the-abs-of-nan", stage="llvm", upstream=("llvm-project#219089",),
         title="abs of PTX gives a NaN of its own for a NaN, of which LLVM's leaves all but the sign",
         where=(("language.*", "own"),), entries=("language.pointwise/nan-payload-462f9996dd",), backends=("cuda",),
         match=of("tl.abs", having=_is_float), kinds=("nan_payload",),

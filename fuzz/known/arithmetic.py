@@ -20,13 +20,13 @@ def _padded_narrow(case: Case) -> bool:
 ISSUES = (
     KnownIssue(
         name="negation-by-subtraction", title="-x of +0.0 is +0.0", upstream=("triton#10270",),
-        stage="front-end", truth="defect",
+        stage="front-end",
         where=(("triton.negate", "own"),), entries=("triton.negate/zero-sign-c65330b634",),
         match=_of_float, explains=f"{_PREDICTED}:negated_zero"),
     KnownIssue(
         name="masked-narrow-negative-other",
         title="a negative `other` of a masked load of packed narrow integers is -1 in some lanes",
-        upstream=("triton#4597",), stage="ttgir", truth="defect",
+        upstream=("triton#4597",), stage="ttgir",
         where=(("helpers.max2", "own"), ("helpers.max2", "inductor"), ("helpers.max_with_index", "own"),
                ("helpers.max_with_index", "inductor")),
         entries=("helpers.max2/value-1ba7511be9",),

@@ -23,17 +23,17 @@ def _adds(case: Case) -> Case | None:
 
 ISSUES = (
     KnownIssue(
-        name="exchanges-by-buffers-for-amd", stage="ttgir", truth="defect", where=(("language.memory", "own"),),
+        name="exchanges-by-buffers-for-amd", stage="ttgir", where=(("language.memory", "own"),),
         title="tl.atomic_xchg of a block becomes an intrinsic that LLVM does not have for AMD", backends=("compile",),
         entries=("language.memory/could-not-find-llvm-intr-2b4f92c940",), match=of("tl.atomic_xchg"), relative=_adds,
         errors=("could not find LLVM intrinsic: *buffer.atomic.exch*",), kinds=()),
     KnownIssue(
-        name="exchanges-of-fp64-for-amd", stage="ttgir", truth="defect", where=(("language.memory", "own"),),
+        name="exchanges-of-fp64-for-amd", stage="ttgir", where=(("language.memory", "own"),),
         title="tl.atomic_xchg of a block of fp64 ends the compiler for AMD", backends=("compile",),
         entries=("language.memory/sigabrt-7da628fc03",), relative=_adds, errors=("SIGABRT",), kinds=(),
         match=of("tl.atomic_xchg", having=lambda call: call.stored[0] == "fp64" and bool(call.operands[0].shape))),
     KnownIssue(
-        name="atomics-for-each-repeated-register", stage="ttgir", truth="defect", where=(("language.gluon", "own"),),
+        name="atomics-for-each-repeated-register", stage="ttgir", where=(("language.gluon", "own"),),
         title="an atomic operation on fewer elements than a thread has registers for is done once for each register",
         entries=("language.gluon/value-fc74ddedd7",), match=_held_twice,
         explains="tridiff.fuzz.known.predictions.atomics:done_twice", instead=in_the_first_layout,

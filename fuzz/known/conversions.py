@@ -16,13 +16,13 @@ def _pairs_of_bytes(call: Call) -> bool:
 
 ISSUES = (
     KnownIssue(
-        name="stored-half-of-a-double-is-converted", stage="ptxas", truth="defect", kinds=("value",),
+        name="stored-half-of-a-double-is-converted", stage="ptxas", kinds=("value",),
         title="the low bits of a computed float, stored by themselves, are those of the float as an integer",
         where=(("language.conversions", "own"), ("language.gluon", "own")), match=of("tl.cast.low", "gl.cast.low"),
         entries=("language.gluon/value-728da1c60b",),
         explains="tridiff.fuzz.known.predictions.conversions:low_bits_of_its_integer"),
     KnownIssue(
-        name="pairs-of-bytes-not-cut", stage="ttgir", truth="defect", where=(("language.*", "own"),),
+        name="pairs-of-bytes-not-cut", stage="ttgir", where=(("language.*", "own"),),
         entries=("language.conversions/value-e00f5612dc",), kinds=("value",), backends=("cuda",),
         title="a float beyond u8 changes the byte that is stored beside it",
         match=of("tl.cast", "tl.store.implicit", "gl.cast", "gl.store.implicit", having=_pairs_of_bytes),

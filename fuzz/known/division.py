@@ -55,7 +55,7 @@ def _from_a_register(case: Case) -> Case:
 ISSUES = (
     KnownIssue(
         name="packed-sum-half-used", title="a packed sum of 16-bit integers of which half is used adds 0",
-        upstream=("triton#11581",), stage="ptxas", truth="defect", backends=("cuda",),
+        upstream=("triton#11581",), stage="ptxas", backends=("cuda",),
         where=tuple((target, subject) for target in (
             "triton.floordiv", "triton.mod", "helpers.div_floor_integer", "helpers.remainder_integer")
             for subject in ("own", "inductor")),
@@ -63,14 +63,14 @@ ISSUES = (
         relative=_from_a_register),
     KnownIssue(
         name="signed-floordiv-ramp", title="// of a contiguous run below zero gives one quotient to a group of lanes",
-        upstream=("triton#7749",), stage="ttgir", truth="defect",
+        upstream=("triton#7749",), stage="ttgir",
         where=(("triton.floordiv", "own"), ("helpers.div_floor_integer", "inductor")),
         entries=("triton.floordiv/value-cd18b7a4b0", "triton.floordiv/value-d3fbf381ae",
                  "helpers.div_floor_integer/value-8abf8c0e12", "helpers.div_floor_integer/value-ecf810ee59"),
         match=_divided_run, explains=f"{_PREDICTED}:ramp_quotient"),
     KnownIssue(
         name="signed-remainder-ramp", title="% of a contiguous run below zero, as an address, reads what follows",
-        upstream=("triton#7749",), stage="ttgir", truth="defect",
+        upstream=("triton#7749",), stage="ttgir",
         where=(("triton.mod", "own"),), entries=("triton.mod/value-23c7c3836b",),
         match=_remainder_as_address, explains=f"{_PREDICTED}:ramp_remainder_address"),
     KnownIssue(

@@ -69,12 +69,12 @@ def _of_numbers(one: Node) -> Node:
 ISSUES = (
     KnownIssue(
         name="interpreter-extrema-give-nan", title="the lesser of a number and NaN is NaN in the interpreter",
-        stage="interpreter", truth="defect", backends=("interpreter",), entries=(), where=(("language.*", "own"),),
+        stage="interpreter", backends=("interpreter",), where=(("language.*", "own"),),
         match=having(_may_meet_nan), relative=replacing(_may_meet_nan, _of_numbers),
         kinds=("value", "inf", "nan_missing", "nan_unexpected", "zero_sign")),
     KnownIssue(
         name="negation-lost-in-extremum-of-three", title="an extremum of three loses the negation of an operand",
-        upstream=("pytorch#190973", "triton#11032"), stage="ptxas", truth="defect", backends=("cuda",), entries=(),
+        upstream=("pytorch#190973", "triton#11032"), stage="ptxas", backends=("cuda",),
         where=(("language.*", "own"),), match=having(lambda one: any(map(_negated, _of_three(one)))),
         relative=_not_negated, kinds=("value",)),
     KnownIssue(

@@ -86,7 +86,7 @@ def whole_operand(case: Case) -> str:
     return next((f"x{axis}" for axis in (0, 1) if alone[axis]), "")
 
 
-_issue = partial(KnownIssue, stage="ttgir", truth="defect", backends=("cuda",), where=_WHERE)
+_issue = partial(KnownIssue, stage="ttgir", backends=("cuda",), where=_WHERE)
 
 ISSUES = (
     _issue(
@@ -103,6 +103,6 @@ ISSUES = (
         match=lambda case: bool(whole_operand(case)), explains=f"{_PREDICTED}:operand_in_another_order",
         title="gl.dot_fma takes the elements of an operand that each thread holds as a whole in another order"),
     _issue(
-        name="scan-registers-apart", entries=(), match=_registers_apart, relative=in_the_first_layout,
+        name="scan-registers-apart", match=_registers_apart, relative=in_the_first_layout,
         title="a scan takes registers for neighbours that are none"),
 )

@@ -69,12 +69,12 @@ ISSUES = (
         match=_float_boundaries, explains=f"{_SEARCH}:nan_boundary"),
     _issue(
         name="bucketize-nan-value", title="the binary search of torch 2.11 takes a NaN for below every boundary",
-        truth="defect", where=_here("bucketize_binary_search"),
+        where=_here("bucketize_binary_search"),
         entries=("helpers.bucketize_binary_search/value-ab0a826fed-beside",),
         match=_float_values, explains=f"{_SEARCH}:nan_value"),
     _issue(
         name="bucketize-midpoint-overflow", title="low + high, or the number of boundaries, wraps in 32 bits",
-        truth="defect", where=_here("bucketize_binary_search"),
+        where=_here("bucketize_binary_search"),
         entries=tuple(f"helpers.bucketize_binary_search/value-{one}" for one in (
             "080a70395f-beside", "2d7c010c35", "3d3c9fac8b")),
         match=_many_copies, explains=f"{_SEARCH}:midpoint_overflow"),
@@ -85,12 +85,12 @@ ISSUES = (
         match=_is_float, explains=f"{_FREXP}:frexp_exponent"),
     _issue(
         name="frexp-of-subnormals", title="fp32 subnormals are flushed to zero on the way",
-        upstream=("pytorch#195007",), truth="defect", where=_here("frexp"),
+        upstream=("pytorch#195007",), where=_here("frexp"),
         entries=("helpers.frexp/value-e670600bf8",),
         match=lambda case: case.array("a").dtype == "fp32", explains=f"{_FREXP}:frexp_subnormal"),
     _issue(
         name="frexp-sign-of-zero", title="the mantissa of -0.0 is +0.0", upstream=("pytorch#195007",),
-        truth="defect", where=_here("frexp"),
+        where=_here("frexp"),
         entries=("helpers.frexp/zero-sign-27a6918646",),
         match=_is_float, explains=f"{_FREXP}:frexp_sign"),
     _issue(
@@ -114,12 +114,12 @@ ISSUES = (
         match=lambda case: case.array("a").dtype in FP8, errors=("*unexpected type fp8*",)),
     _issue(
         name="select-of-narrow-values", title="the sum widens to 32 bits before it is cast back bit for bit",
-        upstream=("pytorch#175430",), truth="defect", where=_here("select_one"),
+        upstream=("pytorch#175430",), where=_here("select_one"),
         entries=tuple(f"helpers.select_one/cannot-bitcast-data-type-{one}" for one in ("11cf9a9530", "e22ed3f1e2")),
         match=lambda case: _bits(case, "a") < 32, errors=("*Cannot bitcast data-type of size*",)),
     _issue(
         name="lookback-with-64-bit-index", title="the 32-bit look-back does not compile with an int64 index",
-        truth="defect", where=_here("exclusive_scan_decoupled_lookback"),
+        where=_here("exclusive_scan_decoupled_lookback"),
         entries=("helpers.exclusive_scan_decoupled_lookback/initial-value-for--test-442e17879e",),
         match=lambda case: True, errors=("initial value for `test_target` is of type *",)),
     _issue(
@@ -133,7 +133,7 @@ ISSUES = (
         explains="tridiff.fuzz.known.predictions.random_numbers:wide_offset"),
     _issue(
         name="not-of-a-block", title="`not` of a block is Python's, and a NaN is lost", stage="interpreter",
-        truth="defect", where=(*_here("maximum_with_index"), *_here("minimum_with_index")),
+        where=(*_here("maximum_with_index"), *_here("minimum_with_index")),
         entries=("helpers.maximum_with_index/nan-missing-6b7cfb673b",
                  "helpers.minimum_with_index/nan-missing-3a52a082ad"),
         match=_is_float, explains=f"{_FREXP}:either_of_pair"),

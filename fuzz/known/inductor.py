@@ -29,7 +29,7 @@ def _here(family: str) -> tuple[tuple[str, str], ...]:
     return ((f"inductor.{family}", "inductor"),)
 
 
-_issue = partial(KnownIssue, stage="inductor", truth="defect")
+_issue = partial(KnownIssue, stage="inductor")
 
 ISSUES = (
     _issue(
@@ -79,7 +79,7 @@ ISSUES = (
         errors=DOUBLE_TO_FP8),
     _issue(
         name="casts-between-8-bit-floats-and-fp64", title="no architecture converts fp8 to fp64", stage="ttgir",
-        where=_here("conversion"), entries=(), match=_operation("to_fp64", dtypes=FP8),
+        where=_here("conversion"), match=_operation("to_fp64", dtypes=FP8),
         errors=FP8_TO_DOUBLE),
     _issue(
         name="fp8-to-integers", title="fp8 to bool and to integers does not compile",
@@ -123,7 +123,7 @@ ISSUES = (
         match=_operation("floor_divide"), explains=f"{_FLOATS}:floor_of_quotient"),
     _issue(
         name="truncated-quotient-within-two-steps", truth="accuracy", where=_here("pointwise"),
-        title="div(a, b, rounding_mode='trunc') cuts off a quotient that may be two steps too small", entries=(),
+        title="div(a, b, rounding_mode='trunc') cuts off a quotient that may be two steps too small",
         match=_operation("trunc_divide", dtypes=("fp32",)), backends=("cuda",),
         explains=f"{_FLOATS}:rounded_quotient_cut_off"),
     _issue(
@@ -139,7 +139,7 @@ ISSUES = (
     _issue(
         name="library-step-over-subnormals", upstream=("pytorch#187340", "pytorch#185878"),
         title="nextafter, floor and ceil of fp32 take subnormal numbers for zeros", where=_here("pointwise"),
-        entries=(), match=_stepped, backends=("cuda",),
+        match=_stepped, backends=("cuda",),
         explains=f"{_FLOATS}:stepped_by_the_library"),
     _issue(
         name="frexp-exponent-of-nan", title="the exponent of NaN and of infinities is that of ilogb plus one",

@@ -60,7 +60,7 @@ def _sums_large_numbers(case: Case) -> bool:
             and call.stored[0] in ("i32", "u32") and _small(case) != case)
 
 
-_interpreter = partial(KnownIssue, stage="interpreter", truth="defect", where=_WHERE, backends=("interpreter",))
+_interpreter = partial(KnownIssue, stage="interpreter", where=_WHERE, backends=("interpreter",))
 
 ISSUES = (
     _interpreter(
@@ -71,7 +71,7 @@ ISSUES = (
         errors=("AttributeError: 'NoneType' object has no attribute 'to_tensor'",),
         title="functions of tl.math raise in the interpreter where they are called as methods"),
     KnownIssue(
-        name="rows-numbered-in-16-bits", stage="front-end", truth="defect", backends=("cuda", "compile"), where=_WHERE,
+        name="rows-numbered-in-16-bits", stage="front-end", backends=("cuda", "compile"), where=_WHERE,
         entries=("language.descriptors/tt-descriptor-gather--o-b95356c43c",), kinds=(), relative=_numbered_in_32_bits,
         match=of("descriptor.gather", "descriptor.scatter", having=lambda call: call.option("dtype") == "i16"),
         errors=("*must be ranked tensor of N-bit signless integer values*",),
@@ -107,7 +107,7 @@ ISSUES = (
         title="the lesser of a number and NaN is NaN in the interpreter"),
     # Along an axis that is counted from the end it meets another defect, and numbers are wrong beside NaNs.
     _interpreter(
-        name="interpreter-extrema-give-nan", entries=(),
+        name="interpreter-extrema-give-nan",
         match=lambda case: _holds_no_number(case) and negative(cases.call_of(case)), relative=_of_numbers,
         kinds=("value", "inf", "nan_missing", "zero_sign"),
         title="the lesser of a number and NaN is NaN in the interpreter"),

@@ -51,11 +51,11 @@ class KnownIssue:
     upstream: tuple[str, ...] = ()
     """Issue references such as triton#7749."""
     stage: Stage
-    truth: Truth
+    truth: Truth = "defect"
     """Where it arises and what kind of difference it is, as (some of) its entries say."""
     where: tuple[tuple[str, str], ...]
     """(glob over the names of targets, subject): what has the defect. Its failures are one finding in all of them."""
-    entries: tuple[str, ...]
+    entries: tuple[str, ...] = ()
     """TARGET/ID of the corpus entries that prove it."""
     match: Callable[[Case], bool]
     explains: Path = ""

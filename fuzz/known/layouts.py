@@ -21,7 +21,7 @@ def _few_for_pairs(case: Case) -> bool:
 
 ISSUES = (
     KnownIssue(
-        name="bank-conflicts-of-few-elements", stage="front-end", truth="defect", where=(("language.gluon", "own"),),
+        name="bank-conflicts-of-few-elements", stage="front-end", where=(("language.gluon", "own"),),
         entries=("language.gluon/sigabrt-9a71d48210",), match=_few_for_pairs, kinds=(), errors=("SIGABRT",),
         relative=lambda case: changed(case, options=call_of(case).options | {"layout": 0}),
         title="gl.bank_conflicts of a tensor smaller than its layout ends the process"),

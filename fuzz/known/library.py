@@ -21,7 +21,7 @@ def _of_fp32(*names: str) -> Callable[[Case], bool]:
 def _half_flushed(title: str, *names: str, explains: str, kinds: tuple[str, ...]) -> KnownIssue:
     """One function of those whose instructions flush in part; the entry of the cause is one of `codegen.pointwise`."""
     return KnownIssue(
-        name="cube-root-of-subnormals", title=title, stage="llvm", truth="defect", where=_WHERE, entries=(),
+        name="cube-root-of-subnormals", title=title, stage="llvm", where=_WHERE,
         match=_of_fp32(*names), explains=f"{_PREDICTED}:{explains}", kinds=kinds, backends=("cuda",))
 
 
@@ -41,7 +41,7 @@ def _uncontracted(case: Case) -> Case:
 ISSUES = (
     KnownIssue(
         name="library-pow-contracted", title="libdevice's pow of single precision is contracted",
-        upstream=("pytorch#175594",), stage="llvm", truth="accuracy", where=_WHERE, entries=(), match=_contracted,
+        upstream=("pytorch#175594",), stage="llvm", truth="accuracy", where=_WHERE, match=_contracted,
         relative=_uncontracted, kinds=("value", "inf"), backends=("cuda",)),
     _half_flushed("libdevice.cbrt and rcbrt of a subnormal number are NaN", "libdevice.cbrt.cbrt", "libdevice.rcbrt",
                   explains="nan_of_a_root", kinds=("nan_unexpected",)),

@@ -73,32 +73,32 @@ def _specialised_nest(case: Case) -> bool:
 ISSUES = (
     KnownIssue(
         name="specialised-fold-without-partition", title="a reduction in a specialised loop does not compile",
-        stage="ttgir", truth="defect", where=_OPTIONS, entries=("loops.options/assertion--detail--ispre-876fd9b5b4",),
+        stage="ttgir", where=_OPTIONS, entries=("loops.options/assertion--detail--ispre-876fd9b5b4",),
         match=_specialised_fold, relative=_plain, kinds=(), errors=("*dyn_cast on a non-existent value*", *_FAILED)),
     KnownIssue(
         name="specialised-nest-without-partition-outputs",
-        title="a product in a specialised loop over matrices does not compile", stage="ttgir", truth="defect",
+        title="a product in a specialised loop over matrices does not compile", stage="ttgir",
         where=_OPTIONS, entries=("loops.options/assertion--op--hasattr-k-0364a370ae",), match=_specialised_nest,
         relative=_plain, kinds=(), errors=("*kPartitionOutputsAttrName*", *_FAILED)),
     KnownIssue(
         name="uniform-registers-of-another-partition", title="a product in one stage lacks most of its terms",
-        stage="ptxas", truth="defect", where=_WARPS, entries=("loops.warp_specialize/value-1ca4fb2ee7",),
+        stage="ptxas", where=_WARPS, entries=("loops.warp_specialize/value-1ca4fb2ee7",),
         match=_one_stage, relative=_plain, kinds=(*WRONG, "nondeterministic", "option_dependent"),
         errors=ASTRAY),
     KnownIssue(
         name="dead-barriers-below-a-ring",
         title="a row or column of a product is NaN: barriers lie where a ring begins",
-        stage="ttgir", truth="defect", where=_WARPS,
+        stage="ttgir", where=_WARPS,
         entries=("loops.warp_specialize/nan-unexpected-451c818b3e", "loops.warp_specialize/nan-unexpected-a0eaf29ccf",
                  "loops.warp_specialize/nan-unexpected-ccc8f15e35"),
         match=_split, explains=f"{_PREDICTED}:lines_of_nan", relative=_plain),
     KnownIssue(
         name="split-store-moves-both-coordinates", title="the second half of a tile is stored 64 columns further",
-        stage="ttgir", truth="defect", where=_WARPS, entries=("loops.warp_specialize/unwritten-d21c1bfc0f",),
+        stage="ttgir", where=_WARPS, entries=("loops.warp_specialize/unwritten-d21c1bfc0f",),
         match=_split_store, explains=f"{_PREDICTED}:second_half_moved", relative=_plain),
     KnownIssue(
         name="pipelined-box-below-128-bytes", title="a pipelined descriptor load of a box of 64 bytes is misaligned",
-        stage="ttgir", truth="defect", where=_BOXES, entries=("descriptors.boxes/misaligned-address-faff6dc214",),
+        stage="ttgir", where=_BOXES, entries=("descriptors.boxes/misaligned-address-faff6dc214",),
         match=_small_boxes, errors=("misaligned_address",)),
     KnownIssue(
         name="descriptor-store-in-units-of-16-bytes", title="a descriptor store overwrites up to 16 bytes of a line",

@@ -31,6 +31,6 @@ def word(repair: str) -> str:
 
 
 ISSUES = tuple(
-    KnownIssue(name=word(repair), title=title, stage="interpreter", truth="defect", where=(("language.*", PLAIN),),
-               entries=(), match=lambda case: True, repair=repair)
+    KnownIssue(name=word(repair), title=title, stage="interpreter", where=(("language.*", PLAIN),),
+               match=lambda case: True, repair=repair)
     for repair, title in TITLES.items())

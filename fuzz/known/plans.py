@@ -62,14 +62,14 @@ _WHERE = tuple((glob, "own") for glob in ("async.*", "tma.*", "mbarrier.*", "war
 ISSUES = (
     KnownIssue(
         name="negation-lost-in-extremum-of-three", title="one instruction of two maxima loses a negation",
-        upstream=("pytorch#190973", "triton#11032"), stage="ptxas", truth="defect", where=_WHERE,
+        upstream=("pytorch#190973", "triton#11032"), stage="ptxas", where=_WHERE,
         entries=("warp_specialize.ring/nan-missing-1a7ca3502c",), match=_matches, relative=_not_negated),
     KnownIssue(
         name="packed-sum-half-used", title="a packed sum of 16-bit integers of which half is used adds 0",
-        upstream=("triton#11581",), stage="ptxas", truth="defect", where=_WHERE,
+        upstream=("triton#11581",), stage="ptxas", where=_WHERE,
         entries=("mbarrier.phases/value-a40da7f7b6",), match=_joins_sums, relative=_with_bits_changed),
     KnownIssue(
         name="sanitizer-without-a-buffer", title="the sanitizer asserts that a kernel has shared buffers",
-        stage="ttgir", truth="defect", where=_WHERE, entries=("async.copy_ring/assertion--numbufs---n-eeecac0e63",),
+        stage="ttgir", where=_WHERE, entries=("async.copy_ring/assertion--numbufs---n-eeecac0e63",),
         match=_sanitized, errors=("Assertion `numBufs > N' failed",)),
 )

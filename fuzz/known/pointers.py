@@ -21,13 +21,13 @@ def _by_way_of_the_address(case: Case) -> Case | None:
 
 ISSUES = (
     KnownIssue(
-        name="cast-pointers-stay-neighbours", stage="ttgir", truth="defect",
+        name="cast-pointers-stay-neighbours", stage="ttgir",
         where=(("language.memory", "own"),), entries=("language.memory/value-c86fceb7c4",), backends=("cuda",),
         title="neighbouring pointers that are cast to narrower elements are loaded and stored side by side",
         match=of("pointer.cast", "pointer.cast.store", having=_to_narrower_elements), relative=_by_way_of_the_address,
         kinds=(*WRONG, "nan_payload"), explains="tridiff.fuzz.known.predictions.pointers:close_together"),
     KnownIssue(
-        name="negated-16-bit-integer-not-cut", stage="ptxas", truth="defect", where=(("language.overflow", "own"),),
+        name="negated-16-bit-integer-not-cut", stage="ptxas", where=(("language.overflow", "own"),),
         entries=("language.overflow/value-e9f9dd4121",), backends=("cuda",), kinds=("value",),
         upstream=("llvm-project#160482",), title="-x of 16 bits is extended as a number of 32 bits",
         match=of("overflow.pointer", having=lambda call: call.option("way") == "difference"

@@ -68,7 +68,7 @@ def _packed_along_k(case: Case) -> Case | None:
 
 ISSUES = (
     KnownIssue(
-        name="fp4-packed-along-n", stage="ttgir", truth="defect", kinds=(),
+        name="fp4-packed-along-n", stage="ttgir", kinds=(),
         where=(("language.*", "own"), ("language.*", PLAIN)),
         entries=("language.products/assertion--mlir--isa-dot-4442b10a8f",),
         match=lambda case: bool(_packed_otherwise(case)), relative=_packed_along_k,
@@ -77,13 +77,13 @@ ISSUES = (
                 "Failures have been detected*"),
         title="tl.dot_scaled of fp4 that is packed along m or n does not compile"),
     KnownIssue(
-        name="interpreter-scales-bf16-as-fp16", stage="interpreter", truth="defect", backends=("interpreter",),
+        name="interpreter-scales-bf16-as-fp16", stage="interpreter", backends=("interpreter",),
         where=(("language.products", "own"), ("language.products", PLAIN)),
         entries=("language.products/inf-0fb92c2ac0",), match=lambda case: _of_ones(case) != case, relative=_of_ones,
         kinds=("inf", "nan_unexpected", "value"),
         title="bf16 goes through fp16 in scaled products of the interpreter"),
     KnownIssue(
-        name="specials-of-fp8e5-to-bf16", stage="ttgir", truth="defect", where=(("language.products", "own"),),
+        name="specials-of-fp8e5-to-bf16", stage="ttgir", where=(("language.products", "own"),),
         entries=("language.products/nan-missing-c8d06f2013",), match=lambda case: _of_numbers(case) != case,
         relative=_of_numbers, kinds=("nan_missing", "inf", "value"),
         title="infinities and NaNs of fp8e5 become numbers in bf16"),

@@ -15,7 +15,7 @@ def _of(*rows: str) -> Callable[[Case], bool]:
 
 def _issue(name: str, *rows: str, entries: tuple[str, ...], title: str, errors: tuple[str, ...],
            stage: Stage = "front-end") -> KnownIssue:
-    return KnownIssue(name=name, title=title, stage=stage, truth="defect", where=(("language.refusals", "own"),),
+    return KnownIssue(name=name, title=title, stage=stage, where=(("language.refusals", "own"),),
                       entries=tuple(f"language.refusals/{one}" for one in entries), match=_of(*rows), relative=mended,
                       errors=errors, kinds=())
 

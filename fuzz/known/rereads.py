@@ -13,7 +13,7 @@ def _asks_the_sign(call: Call) -> bool:
 
 ISSUES = (
     KnownIssue(
-        name="product-of-two-reads-is-a-square", stage="ptxas", truth="defect", where=(("language.memory", "own"),),
+        name="product-of-two-reads-is-a-square", stage="ptxas", where=(("language.memory", "own"),),
         title="the product of two reads of one address is taken for one that is not negative",
         entries=("language.memory/value-5cddb798b2",), match=of("memory.reread", having=_asks_the_sign),
         explains="tridiff.fuzz.known.predictions.rereads:not_negative"),

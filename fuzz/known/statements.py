@@ -337,7 +337,7 @@ def _by(pattern: Callable[[Node], bool], other: Callable[[Node], Node]) -> dict[
 _NO_TENSOR = "TypeError: Expected * for attribute *"
 """What an aggregate says of a Python number for a field that is a tensor."""
 
-_defect = partial(KnownIssue, truth="defect", where=(("language.*", "own"),))
+_defect = partial(KnownIssue, where=(("language.*", "own"),))
 _front_end = partial(_defect, stage="front-end")
 _interpreter = partial(_defect, stage="interpreter", backends=("interpreter",))
 _compiled = partial(_defect, backends=("cuda",))

@@ -34,14 +34,14 @@ def _of_a_truth_value(number: int) -> Callable[[Case], Case | None]:
 
 ISSUES = (
     KnownIssue(
-        name="values-behind-pointers-to-truths-are-bytes", stage="front-end", truth="defect", where=_WHERE,
+        name="values-behind-pointers-to-truths-are-bytes", stage="front-end", where=_WHERE,
         title="what is stored through a pointer to i1 becomes an i8, not a truth value: 256 is false, 2 is no bool",
         entries=tuple(f"language.memory/{one}" for one in (
             "value-dc5f54838f", "value-406f71ece0", "value-dc5f54838f-beside")),
         match=of("pointer.truth.store", having=_becomes_a_byte(1)), relative=_of_a_truth_value(1),
         explains="tridiff.fuzz.known.predictions.truths:stored"),
     KnownIssue(
-        name="other-value-of-a-truth-is-a-byte", stage="front-end", truth="defect", where=_WHERE,
+        name="other-value-of-a-truth-is-a-byte", stage="front-end", where=_WHERE,
         title="the other value of a load through a pointer to i1 becomes an i8: 256 and 0.5 are false",
         entries=("language.memory/value-3f6628731e",),
         match=of("pointer.truth", having=_becomes_a_byte(3)), relative=_of_a_truth_value(3),

@@ -130,24 +130,24 @@ ISSUES = (
                         for searched in ("fp32", "fp64")),
            title="the index that argmin or argmax gives becomes a float where it is reduced again"),
     KnownIssue(
-        name="folded-truth-of-eight-bits", stage="inductor", truth="defect", where=HERE,
+        name="folded-truth-of-eight-bits", stage="inductor", where=HERE,
         title="the looped fold of a truth value is an int8, also where it is folded again",
-        entries=(), match=has(_folds_a_folded_truth), relative=without(_folds_a_folded_truth),
+        match=has(_folds_a_folded_truth), relative=without(_folds_a_folded_truth),
         kinds=(),
         errors=("Loop-carried variable * has initial type <*, int1> but is re-assigned to <*, int8>*",)),
     KnownIssue(
-        name="bounds-of-a-truncated-quotient", stage="inductor", truth="defect", where=HERE,
+        name="bounds-of-a-truncated-quotient", stage="inductor", where=HERE,
         title="the bounds of a truncated quotient of unbounded coordinates are infinity by infinity",
         entries=("inductor.programs_mixed/invalid-nan-comparison-31f79ace39",), match=has(_truncated_coordinates),
         relative=without(_truncated_coordinates), kinds=(), errors=("Invalid NaN comparison*",)),
     # The record of statements says more of it: fuzz/known/statements.py.
     KnownIssue(
-        name="interpreter-comparisons-of-floats-are-floats", stage="interpreter", truth="defect", where=HERE,
+        name="interpreter-comparisons-of-floats-are-floats", stage="interpreter", where=HERE,
         title="in the interpreter a comparison of scalar floats becomes floats where it meets a block",
         backends=("interpreter",), entries=("inductor.programs_pointwise/typeerror--ufunc--bitwis-209e00aa7d",),
         match=has(_joins_truths), relative=without(_joins_truths), kinds=(), errors=("TypeError: ufunc 'bitwise_*",)),
     KnownIssue(
-        name="ranges-lost-in-simplify", stage="inductor", truth="defect", upstream=("pytorch#187337",), where=HERE,
+        name="ranges-lost-in-simplify", stage="inductor", upstream=("pytorch#187337",), where=HERE,
         title="a quotient of coordinates that are cut at 0 or 1 does not compile with torch 2.13",
         entries=("inductor.programs_indexing/vr-must-not-be-none-for-581bf7c033",), match=has(_cut_at_two),
         relative=_cut_elsewhere, kinds=(), errors=("vr must not be None for symbol q*",)),

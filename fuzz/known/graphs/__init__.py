@@ -160,39 +160,39 @@ ISSUES = (
         entries=("codegen.pointwise/value-580f48d91e",), match=options.contracted, relative=options.uncontracted),
     KnownIssue(
         name="poison-lane-spills-into-a-row", title="a lane of poison spills into the row that a program writes",
-        stage="llvm", truth="defect", where=_OWN, entries=("codegen.mixed/value-06961659fa",), backends=("cuda",),
+        stage="llvm", where=_OWN, entries=("codegen.mixed/value-06961659fa",), backends=("cuda",),
         match=options.writes_rows_in_pairs, relative=options.with_wide_indices, kinds=(*WRONG, "out_of_bounds")),
     KnownIssue(
         name="calls-among-spilled-registers", title="calls among many spilled registers mix up elements",
-        stage="ptxas", truth="defect", where=_OWN, entries=("codegen.memory/value-8f05b3e1c9",),
+        stage="ptxas", where=_OWN, entries=("codegen.memory/value-8f05b3e1c9",),
         match=options.spilled, relative=options.unspilled),
     KnownIssue(
         name="scan-registers-apart", title="a scan takes registers for neighbours that are none", stage="ttgir",
-        truth="defect", where=_OWN, entries=("inductor.programs_scan/value-9054253878",), backends=("cuda",),
+        where=_OWN, entries=("inductor.programs_scan/value-9054253878",), backends=("cuda",),
         match=options.scans_blocks, relative=options.with_pointers),
     KnownIssue(
-        name="interpreter-sums-beyond-32-bits", stage="interpreter", truth="defect", backends=("interpreter",),
+        name="interpreter-sums-beyond-32-bits", stage="interpreter", backends=("interpreter",),
         where=(("codegen.*", "own"),), entries=("codegen.reduction/overflowerror--python-in-07480b52ab",), kinds=(),
         match=options.sums_to_a_number, relative=options.with_a_row_left,
         errors=("OverflowError: Python integer * out of bounds for *",),
         title="the interpreter raises where a sum leaves its type of 32 bits"),
     KnownIssue(
         name="library-abs-of-two-widths", title="libdevice's abs of 32 and of 64 bits in one kernel, for AMD",
-        stage="ttgir", truth="defect", where=_WHERE, entries=("codegen.memory/llvm-call--op-operand-t-c848909c5a",),
+        stage="ttgir", where=_WHERE, entries=("codegen.memory/llvm-call--op-operand-t-c848909c5a",),
         match=options.two_widths_of_abs, errors=("'llvm.call' op operand type mismatch for operand *",)),
     KnownIssue(
         name="reused-value-does-not-dominate", title="remove-layout-conversions uses a value before it is computed",
-        upstream=("triton#8257",), stage="ttgir", truth="defect", where=_WHERE,
+        upstream=("triton#8257",), stage="ttgir", where=_WHERE,
         entries=("codegen.mixed/operand--n-does-not-domi-01f9469a4d",), match=lambda case: True,
         errors=("operand #N does not dominate this use",)),
     KnownIssue(
         name="buffer-atomic-of-a-single-half", title="an atomic addition of halves ends the compiler for AMD",
-        upstream=("triton#7011",), stage="ttgir", truth="defect", where=_WHERE,
+        upstream=("triton#7011",), stage="ttgir", where=_WHERE,
         entries=("codegen.reduction/sigabrt-c6b75c25a0",), match=options.adds_halves,
         relative=options.without_sums_of_halves, errors=("SIGABRT",), kinds=()),
     KnownIssue(
         name="choice-of-bf16-pairs", title="a choice between computed bf16 numbers ends the compiler for AMD",
-        stage="llvm", truth="defect", where=_WHERE, entries=("codegen.scan/sigabrt-63f2f12421",),
+        stage="llvm", where=_WHERE, entries=("codegen.scan/sigabrt-63f2f12421",),
         match=options.chooses_bf16, relative=options.with_chosen_fp32, errors=("SIGABRT",), kinds=()),
 )
 
