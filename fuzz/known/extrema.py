@@ -4,7 +4,7 @@ from msgspec.structs import replace
 
 from tridiff.fuzz.known.contents import of_small_numbers
 from tridiff.fuzz.known.issue import KnownIssue
-from tridiff.fuzz.known.statements import having, replacing
+from tridiff.fuzz.known.statements import by, having, interpreter, replacing
 from tridiff.fuzz.language.rows.rereads import extremum
 from tridiff.fuzz.records import Case
 from tridiff.fuzz.target.subjects import PLAIN
@@ -67,10 +67,9 @@ def _of_numbers(one: Node) -> Node:
 
 
 ISSUES = (
-    KnownIssue(
+    interpreter(
         name="interpreter-extrema-give-nan", title="the lesser of a number and NaN is NaN in the interpreter",
-        stage="interpreter", backends=("interpreter",), where=(("language.*", "own"),),
-        match=having(_may_meet_nan), relative=replacing(_may_meet_nan, _of_numbers),
+        **by(_may_meet_nan, _of_numbers),
         kinds=("value", "inf", "nan_missing", "nan_unexpected", "zero_sign")),
     KnownIssue(
         name="negation-lost-in-extremum-of-three", title="an extremum of three loses the negation of an operand",

@@ -2,8 +2,8 @@
 
 from msgspec.structs import replace
 
-from tridiff.fuzz.known.issue import WRONG, KnownIssue
-from tridiff.fuzz.known.statements import having, replacing
+from tridiff.fuzz.known.issue import KnownIssue
+from tridiff.fuzz.known.statements import by, having, interpreter, replacing
 from tridiff.fuzz.statements.draft import literal, node
 from tridiff.kernels.language.script import Node
 
@@ -49,12 +49,9 @@ ISSUES = (
         where=(("language.*", "own"),), entries=("language.statements/value-891406c2b7",),
         match=having(_shifts), instead=replacing(_shifts, _by_a_signed_amount), kinds=("value",),
         explains="tridiff.fuzz.known.predictions.shifts:filled_by_the_left"),
-    KnownIssue(
-        name="interpreter-shifts-leave-signed-numbers", stage="interpreter", backends=("interpreter",),
+    interpreter(
+        name="interpreter-shifts-leave-signed-numbers",
         title="in the interpreter `>>` of a signed and an unsigned number leaves signed numbers under an unsigned type",
-        where=(("language.*", "own"),),
-        entries=("language.statements/value-753439ae3b",),
-        match=having(_shifts_another_type),
-        relative=replacing(_shifts_another_type, _in_the_type_of_both), kinds=WRONG,
+        entries=("language.statements/value-753439ae3b",), **by(_shifts_another_type, _in_the_type_of_both),
         errors=("TypeError: ufunc '*", "ValueError: numpy data itemsize *")),
 )

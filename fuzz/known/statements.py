@@ -329,7 +329,7 @@ def _converting(one: Node) -> Node:
     return replace(plain, parts=tuple(map(_converting, one.parts)))
 
 
-def _by(pattern: Callable[[Node], bool], other: Callable[[Node], Node]) -> dict[str, Any]:
+def by(pattern: Callable[[Node], bool], other: Callable[[Node], Node]) -> dict[str, Any]:
     """What an issue says of nodes that have its pattern, and of the node that its control has for each."""
     return {"match": having(pattern), "relative": replacing(pattern, other)}
 
@@ -339,7 +339,7 @@ _NO_TENSOR = "TypeError: Expected * for attribute *"
 
 _defect = partial(KnownIssue, where=(("language.*", "own"),))
 _front_end = partial(_defect, stage="front-end")
-_interpreter = partial(_defect, stage="interpreter", backends=("interpreter",))
+interpreter = partial(_defect, stage="interpreter", backends=("interpreter",))
 _compiled = partial(_defect, backends=("cuda",))
 _TAKEN_FOR_A_TENSOR = ("AttributeError*", "ValueError*", _NO_TENSOR, "another_type", "another_shape")
 """What is said of a Python number where a tensor is wanted."""
@@ -348,17 +348,16 @@ ISSUES = (
     _compiled(
         name="flattened-loop-reads-the-inner-value", stage="ttgir",
         title="what stands in front of the inner loop of a flattened one reads what the inner loop has made",
-        entries=("language.statements/value-a31fac3621",), **_by(_flattens, partial(_less, word="flatten"))),
+        entries=("language.statements/value-a31fac3621",), **by(_flattens, partial(_less, word="flatten"))),
     _compiled(
         name="unrolled-loop-of-no-trips", stage="ttir",
         title="an unrolled loop with a step makes a trip between bounds that leave none",
         entries=("language.statements/value-a31fac3621-beside",),
-        **_by(_unrolls_steps, partial(_less, word="loop_unroll_factor"))),
+        **by(_unrolls_steps, partial(_less, word="loop_unroll_factor"))),
     _compiled(
         name="stored-half-of-a-double-is-converted", stage="ptxas",
         title="the lower half of a double's bits, as a parameter of a call, is the double as an integer",
-        entries=("language.functions/value-e1a29528c6",),
-        match=lambda case: having(_gives_bits)(case) or _calls_with_bits(case), relative=_without_calls_of_bits),
+        entries=("language.functions/value-e1a29528c6",), **by(_gives_bits, _given_numbers)),
     _compiled(
         name="negated-16-bit-integer-not-cut", stage="ptxas", kinds=("value",),
         title="-x of 16 bits is extended as a number of 32 bits, in programs of statements",
@@ -369,24 +368,24 @@ ISSUES = (
     _front_end(
         name="positional-only-parameters-are-dropped",
         title="parameters before a `/` of a jit function do not exist when it is compiled",
-        entries=("language.functions/a-is-not-defined-39fbd289b4",), **_by(_is_unnamed, _with_names),
+        entries=("language.functions/a-is-not-defined-39fbd289b4",), **by(_is_unnamed, _with_names),
         errors=("a is not defined*", "list index out of range*"), kinds=()),
-    _interpreter(
+    interpreter(
         name="interpreter-forgets-pending-annotations",
         title="in the interpreter a variable annotated as constexpr before it is assigned becomes a tensor",
-        entries=("language.statements/another-type-57f1fa3761",), **_by(_is_pending, _annotated_at_once),
+        entries=("language.statements/another-type-57f1fa3761",), **by(_is_pending, _annotated_at_once),
         errors=("AttributeError*", "ValueError*", "another_type", "another_shape")),
     _front_end(
         name="pointer-minus-unsigned-offset",
         title="an unsigned offset that is subtracted from a pointer is negated in its own type and moves it forward",
         entries=("language.pointers/out-of-bounds-757be6f29f", "language.pointers/value-2c80d38c1b"),
-        **_by(_goes_back, _by_a_wide_offset),
+        **by(_goes_back, _by_a_wide_offset),
         errors=("out_of_bounds", "illegal_address", "wrong_address_space")),
     _front_end(
         name="while-of-a-constant",
         title="a condition that is known when a kernel is compiled ends the compiler with an error of its own",
         entries=("language.statements/constexpr--object-has-n-21d71fc307",),
-        **_by(_may_know_its_condition, _with_a_tensor_for_condition),
+        **by(_may_know_its_condition, _with_a_tensor_for_condition),
         errors=("'constexpr' object has no attribute 'handle'*",), kinds=()),
     _front_end(
         name="unsigned-bounds-are-negative", backends=("cuda",),
@@ -403,53 +402,53 @@ ISSUES = (
     _front_end(
         name="aggregates-ask-heirs-last",
         title="an heir on the right with reflected operators of its own is not asked before its base on the left",
-        entries=("language.functions/another-type-76a050c38b",), **_by(_asks_an_heir, _beside_a_tensor),
+        entries=("language.functions/another-type-76a050c38b",), **by(_asks_an_heir, _beside_a_tensor),
         errors=("another_type", "another_shape", "Cannot bitcast*", "*object has no attribute*", "*type*")),
-    _interpreter(
+    interpreter(
         name="interpreter-aggregates-have-no-methods", title="in the interpreter aggregates lack their jit methods",
         entries=("language.functions/attributeerror---both--o-6379ed8ce0",),
-        **_by(_has_method, _with_field), errors=("AttributeError*", "TypeError*"), kinds=()),
-    _interpreter(
+        **by(_has_method, _with_field), errors=("AttributeError*", "TypeError*"), kinds=()),
+    interpreter(
         name="interpreter-truth-values-are-pythons",
         title="in the interpreter `not`, `and` and `or` are Python's own: a bool, or one of the operands",
-        entries=("language.statements/attributeerror---bool--o-76512cba24",), **_by(_is_word, _operator),
+        entries=("language.statements/attributeerror---bool--o-76512cba24",), **by(_is_word, _operator),
         errors=("AttributeError*", _NO_TENSOR, "BlockTruthValue", "another_type", "another_shape")),
-    _interpreter(
+    interpreter(
         name="interpreter-loop-variables-are-numbers",
         title="in the interpreter the variable of a loop is a Python number, without a type, without methods",
         entries=("language.statements/attributeerror---int--ob-a655b212da",),
         match=lambda case: _uses_variables(case) or converts_bounds(case), relative=_with_bounds_and_variables,
         errors=("AttributeError*", "ValueError*", "OverflowError*", _NO_TENSOR, "BlockTruthValue", "another_type",
                 "another_shape")),
-    _interpreter(
+    interpreter(
         name="interpreter-conditions-are-true",
         title="in the interpreter `while tl.condition(...)` never ends: the object is true whatever it holds",
         entries=("language.statements/launch-6e7987d24d",),
-        **_by(_is_wrapped, partial(_less, word="wrapped")), errors=("launch",), kinds=()),
-    _interpreter(
+        **by(_is_wrapped, partial(_less, word="wrapped")), errors=("launch",), kinds=()),
+    interpreter(
         name="interpreter-choices-are-numbers",
         title="in the interpreter `x if c else 5` gives the number itself, without a type, without methods",
         entries=("language.statements/attributeerror---int--ob-720ace84fa",),
-        **_by(_may_be_a_number, _by_where), errors=_TAKEN_FOR_A_TENSOR),
-    _interpreter(
+        **by(_may_be_a_number, _by_where), errors=_TAKEN_FOR_A_TENSOR),
+    interpreter(
         name="interpreter-walrus-names-numbers",
         title="in the interpreter `(x := 5)` is the number itself, without a type, without methods",
         entries=("language.statements/attributeerror---int--ob-03cb7d9b12",),
-        **_by(_names_a_number, _naming_a_tensor), errors=_TAKEN_FOR_A_TENSOR),
-    _interpreter(
+        **by(_names_a_number, _naming_a_tensor), errors=_TAKEN_FOR_A_TENSOR),
+    interpreter(
         name="interpreter-unpacks-numbers",
         title="in the interpreter `a, b = 5, x` leaves a the number itself, without a type, without methods",
         entries=("language.statements/attributeerror---int--ob-d32d488478",),
-        **_by(_unpacks_a_number, _unpacking_tensors), errors=_TAKEN_FOR_A_TENSOR),
-    _interpreter(
+        **by(_unpacks_a_number, _unpacking_tensors), errors=_TAKEN_FOR_A_TENSOR),
+    interpreter(
         name="interpreter-comparisons-of-floats-are-floats",
         title="in the interpreter a comparison of scalar floats becomes floats where it meets a block",
         entries=("language.statements/typeerror--ufunc--bitwis-e6e021e7e8",), match=having(_uses_a_comparison),
         relative=replacing(_compares_tensors, _by_choices), errors=("TypeError: ufunc 'bitwise_*",), kinds=()),
-    _interpreter(
+    interpreter(
         name="interpreter-min-and-max-are-pythons",
         title="in the interpreter `min` and `max` are Python's own, which ask blocks for a truth value",
-        entries=("language.statements/blocktruthvalue-6b507995f3",), **_by(_is_of_python, _function_of_triton),
+        entries=("language.statements/blocktruthvalue-6b507995f3",), **by(_is_of_python, _function_of_triton),
         errors=("BlockTruthValue", "AttributeError*", "ValueError*", "TypeError: Cannot use *", _NO_TENSOR,
                 "another_type", "another_shape")),
 )
