@@ -4,10 +4,11 @@ from functools import partial
 from math import prod
 
 from tridiff.fuzz.known.calls import FOLDS, GLUON_SCANS, in_the_first_layout
+from tridiff.fuzz.known.chains.features import MANY
 from tridiff.fuzz.known.issue import KnownIssue
 from tridiff.fuzz.records import Case
 from tridiff.kernels.gluon.layouts import Blocked, Slice
-from tridiff.kernels.gluon.ownership import Holding, holding
+from tridiff.kernels.gluon.ownership import Holding, holding, registers
 from tridiff.kernels.gluon.scans import lanes_repeated, registers_apart
 from tridiff.kernels.gluon.warp_conversions import low_bits_swapped_twice
 from tridiff.kernels.language.call import Call
@@ -86,6 +87,15 @@ def whole_operand(case: Case) -> str:
     return next((f"x{axis}" for axis in (0, 1) if alone[axis]), "")
 
 
+def _shuffles_much(case: Case) -> bool:
+    """Whether a gather within a warp exchanges so many registers that it takes minutes to compile."""
+    call = case.program
+    if not isinstance(call, Call) or call.row != "gl.gather":
+        return False
+    one = blocked(len(call.operands[0].shape), case.options.num_warps, call.number("layout"))
+    return one.warps_per_cta[_axis(call)] == 1 and prod(registers(one, shape=x.shape) for x in call.operands) >= MANY
+
+
 _issue = partial(KnownIssue, stage="ttgir", backends=("cuda",), where=_WHERE)
 
 ISSUES = (
@@ -105,4 +115,7 @@ ISSUES = (
     _issue(
         name="scan-registers-apart", match=_registers_apart, relative=in_the_first_layout,
         title="a scan takes registers for neighbours that are none"),
+    _issue(
+        name="gather-shuffles-grow-quadratically", truth="contract", backends=(), match=_shuffles_much,
+        kinds=(), errors=("compile",), title="a gather within a warp takes minutes to compile"),
 )

@@ -6,14 +6,16 @@ from msgspec.structs import replace
 
 from tests.known.test_issues import entry
 from tests.support.cases import calling
+from tests.support.outcomes import outcome_of, wrong_in
+from tridiff.fuzz.known import Attribution
 from tridiff.fuzz.known.gluon_calls import ISSUES
 from tridiff.fuzz.known.rehearse import rehearse
 from tridiff.fuzz.language import cases
-from tridiff.fuzz.records import Case, Content, Explicit, LaunchOptions, Small
+from tridiff.fuzz.records import Case, Content, Explicit, LaunchOptions, Small, Verdict
 from tridiff.fuzz.registry import find
 from tridiff.kernels.language.call import Call, Operand
 
-CARRY, TWICE, WHOLE, APART = ISSUES
+CARRY, TWICE, WHOLE, APART, SHUFFLES = ISSUES
 
 
 def _case(row: str, *operands: Operand, stored: str, warps: int = 1, **options: int | str) -> Case:
@@ -128,6 +130,15 @@ def test_a_pattern_under_another_option_of_a_case_is_known_and_so_is_its_relativ
         assert issue.relative is not None
         relative = issue.relative(beside)
         assert relative is not None and not issue.concerns(relative, "own")
+
+
+@pytest.mark.parametrize(("rows", "warps", "names"), [(128, 1, (SHUFFLES.name,)), (64, 1, ()), (128, 2, ())])
+def test_a_gather_of_many_registers_in_a_warp_is_known_not_to_compile_in_time(
+        rows: int, warps: int, names: tuple[str, ...]) -> None:
+    block = Operand(dtype="u16", shape=(rows, 1, 2))
+    case = _case("gl.gather", block, block, stored="u16", warps=warps, axis=0, layout=3)
+    hung = outcome_of(case, Verdict.HANG, wrong_in(case, "", kind="compile"), backend="cuda")
+    assert Attribution(lambda one: hung).issues(case, hung) == names
 
 
 def test_a_product_that_leaves_its_type_with_an_operand_in_another_order_may_be_nan() -> None:
