@@ -42,11 +42,11 @@ MISSPELT = ("num_warp", "num_stage", "num_cta", "max_nreg", "fp_fusion", "enable
 """No option of a launch."""
 
 REFUSALS = (*MISSPELT, "nothing", "missing argument", "missing constant", "too many arguments", "unknown keyword",
-            "given twice", "no grid", "an object", "more than 64 bits", "less than 64 bits", "three warps", "no warps", "a device",
-            "a stream", "failed assertion", "text", "complex", "complex array", "shared memory", "a list of keywords",
-            "constant not specialised", "wrong name to tune", "two targets", "starred", "numbered signature",
-            "no backend", "no number", "assembler's option",
-            "a function", "no such chip", "no such arch", "no such file", "blocks together", "fp8")
+            "given twice", "no grid", "an object", "more than 64 bits", "less than 64 bits", "three warps", "no warps",
+            "a device", "a stream", "failed assertion", "text", "complex", "complex array", "shared memory",
+            "a list of keywords", "constant not specialised", "wrong name to tune", "two targets", "starred",
+            "numbered signature", "no backend", "no number", "assembler's option", "a function", "no such chip",
+            "no such arch", "no such file", "blocks together", "fp8")
 """Launches that cannot be, and one that can."""
 
 DESCRIPTORS = ("nothing", "no rank", "six axes", "ranks", "block's rank", "address", "stride", "last stride", "empty",
