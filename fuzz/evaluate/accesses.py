@@ -10,15 +10,15 @@ from tridiff.fuzz.evaluate.floats import extreme
 from tridiff.fuzz.evaluate.integers import unsigned
 from tridiff.fuzz.evaluate.ir import Operation
 from tridiff.fuzz.evaluate.memory import Array
-from tridiff.fuzz.evaluate.table import means
+from tridiff.fuzz.evaluate.table import gives, means
 from tridiff.fuzz.evaluate.types import Type, dtype_of
 
 
-@means("tt.addptr")
-def moved(machine: Any, operation: Operation, values: list[Any]) -> Any:
+@gives("tt.addptr")
+def moved(operation: Operation, pointers: Array, offsets: Array) -> Any:
     """Offsets are signed, in elements."""
     size = dtype_of(operation.types[0].pointee).itemsize
-    return np.asarray(values[0] + np.asarray(values[1]).astype(np.int64) * size)
+    return np.asarray(pointers + offsets.astype(np.int64) * size)
 
 
 @means("tt.load")

@@ -10,7 +10,7 @@ from tridiff.fuzz.evaluate.errors import NotEvaluated
 from tridiff.fuzz.evaluate.floats import extreme
 from tridiff.fuzz.evaluate.ir import Operation
 from tridiff.fuzz.evaluate.memory import Array
-from tridiff.fuzz.evaluate.table import means
+from tridiff.fuzz.evaluate.table import gives
 from tridiff.fuzz.evaluate.types import Type
 from tridiff.oracles.by_numpy import words
 
@@ -127,20 +127,19 @@ def _unpacked(registers: list[Array], kind: Type, pack: int) -> Array:
     return np.ascontiguousarray(together.astype(words_)).view(kind.dtype).reshape(kind.shape)
 
 
-@means("tt.elementwise_inline_asm")
-def assembly(machine: Any, operation: Operation, values: list[Any]) -> Any:
+@gives("tt.elementwise_inline_asm")
+def assembly(operation: Operation, *values: Array) -> Any:
     """As many elements at a time as are packed, in row-major order, which is one of those that a layout may give."""
     found = re.search(r'"((?:[^"\\]|\\.)*)"', operation.head)
     text = re.sub(r"\\([0-9A-F]{2})", lambda one: chr(int(one[1], 16)), found[1] if found else "")
     pack = operation.number("packed_element", 1)
     results = operation.types[len(values):]
-    given: list[Array] = [np.asarray(one) for one in values]
-    if any(one.size % pack for one in given):
+    if any(one.size % pack for one in values):
         raise NotEvaluated("op tt.elementwise_inline_asm on fewer elements than it packs")
     counts = [max(pack * min(one.dtype.itemsize, 4) // 4, 1) if one.dtype.itemsize < 4 else pack for one in results]
     inside: dict[str, Array] = {}
     number = sum(counts)
-    for one in given:
+    for one in values:
         for register in _packed(one, pack):
             inside[f"${number}"] = register
             number += 1

@@ -7,12 +7,12 @@ import numpy as np
 
 from tridiff.fuzz.evaluate.errors import NotEvaluated
 from tridiff.fuzz.evaluate.ir import Operation
-from tridiff.fuzz.evaluate.table import means
+from tridiff.fuzz.evaluate.table import gives
 from tridiff.fuzz.evaluate.types import Type, is_float, split
 
 
-@means("arith.constant")
-def constant(machine: Any, operation: Operation, values: list[Any]) -> Any:
+@gives("arith.constant")
+def constant(operation: Operation) -> Any:
     """A scalar, or a block as `dense<...>`."""
     cached = operation.__dict__.get("constant")
     if cached is None:
@@ -52,8 +52,8 @@ def _scalar(text: str, kind: Type) -> Any:
     return np.asarray(number != 0) if kind.element == "i1" else np.asarray(number).astype(kind.dtype)
 
 
-@means("ub.poison")
-def poison(machine: Any, operation: Operation, values: list[Any]) -> Any:
+@gives("ub.poison")
+def poison(operation: Operation) -> Any:
     return undefined(operation.type)
 
 

@@ -9,33 +9,33 @@ from tridiff.fuzz.evaluate.errors import NotEvaluated
 from tridiff.fuzz.evaluate.integers import signed, unsigned
 from tridiff.fuzz.evaluate.ir import Operation
 from tridiff.fuzz.evaluate.memory import Array
-from tridiff.fuzz.evaluate.table import means
+from tridiff.fuzz.evaluate.table import gives
 
 
-@means("arith.extsi", "arith.extui", "arith.trunci", "arith.index_cast", "arith.index_castui")
-def resized(machine: Any, operation: Operation, values: list[Any]) -> Any:
+@gives("arith.extsi", "arith.extui", "arith.trunci", "arith.index_cast", "arith.index_castui")
+def resized(operation: Operation, one: Array) -> Any:
     kind = operation.type.dtype
-    one = unsigned(values[0]) if operation.name.endswith("ui") else signed(values[0])
+    one = unsigned(one) if operation.name.endswith("ui") else signed(one)
     if kind == np.bool_:
         return np.asarray((one & 1) != 0)
     return np.asarray(one.astype(kind))
 
 
-@means("arith.sitofp", "arith.uitofp")
-def to_float(machine: Any, operation: Operation, values: list[Any]) -> Any:
-    one = unsigned(values[0]) if operation.name == "arith.uitofp" else signed(values[0])
+@gives("arith.sitofp", "arith.uitofp")
+def to_float(operation: Operation, one: Array) -> Any:
+    one = unsigned(one) if operation.name == "arith.uitofp" else signed(one)
     kind = operation.type.dtype
     return np.asarray(one.astype(np.float32 if kind.itemsize < 4 and one.dtype.itemsize < 4 else kind).astype(kind))
 
 
-@means("arith.fptosi", "arith.fptoui")
-def to_integer(machine: Any, operation: Operation, values: list[Any]) -> Any:
+@gives("arith.fptosi", "arith.fptoui")
+def to_integer(operation: Operation, one: Array) -> Any:
     """Toward zero; out of range to the nearest limit, NaN to 0, as `cvt` does."""
     kind = operation.type.dtype
     if kind == np.bool_:
-        return np.asarray(np.trunc(np.asarray(values[0]).astype(np.float64)) != 0)
+        return np.asarray(np.trunc(one.astype(np.float64)) != 0)
     name = f"u{kind.itemsize}" if operation.name == "arith.fptoui" else f"i{kind.itemsize}"
-    limits, one = np.iinfo(name), np.trunc(np.asarray(values[0]).astype(np.float64))
+    limits, one = np.iinfo(name), np.trunc(one.astype(np.float64))
     top = float(limits.max)
     inside = np.where(np.isnan(one) | (one >= top) | (one <= limits.min), 0, one).astype(name)
     found = np.where(one <= limits.min, np.array(limits.min, name), inside)
@@ -71,18 +71,18 @@ def narrowed(one: Array, kind: np.dtype, *, toward_zero: bool = False) -> Array:
     return found
 
 
-@means("arith.extf", "arith.truncf", "tt.fp_to_fp")
-def between_floats(machine: Any, operation: Operation, values: list[Any]) -> Any:
+@gives("arith.extf", "arith.truncf", "tt.fp_to_fp")
+def between_floats(operation: Operation, one: Array) -> Any:
     words = operation.words
     rounding = words[words.index("rounding") + 1] if "rounding" in words else "rtne"
     if rounding not in ("rtne", "rtz"):
         raise NotEvaluated(f"op {operation.name} with rounding {rounding}")
-    return narrowed(np.asarray(values[0]), operation.type.dtype, toward_zero=rounding == "rtz")
+    return narrowed(one, operation.type.dtype, toward_zero=rounding == "rtz")
 
 
-@means("arith.bitcast", "tt.bitcast", "tt.ptr_to_int", "tt.int_to_ptr")
-def same_bits(machine: Any, operation: Operation, values: list[Any]) -> Any:
-    one, kind = np.asarray(values[0]), operation.type.dtype
+@gives("arith.bitcast", "tt.bitcast", "tt.ptr_to_int", "tt.int_to_ptr")
+def same_bits(operation: Operation, one: Array) -> Any:
+    kind = operation.type.dtype
     if kind == np.bool_:
         return np.asarray(one.astype(np.uint8) != 0)
     one = one.astype(np.uint8) if one.dtype == np.bool_ else one
@@ -95,9 +95,9 @@ _FP4 = np.array([0, 0.5, 1, 1.5, 2, 3, 4, 6, -0.0, -0.5, -1, -1.5, -2, -3, -4, -
 """Values of e2m1, by their bits."""
 
 
-@means("ttg.fp4_to_fp")
-def from_fp4(machine: Any, operation: Operation, values: list[Any]) -> Any:
+@gives("ttg.fp4_to_fp")
+def from_fp4(operation: Operation, one: Array) -> Any:
     """Two numbers from each byte along the axis, the one in the lower bits first."""
-    packed, axis = np.asarray(values[0]).view(np.uint8), operation.number("axis")
+    packed, axis = one.view(np.uint8), operation.number("axis")
     halves = np.stack([packed & 15, packed >> 4], axis=axis + 1)
     return _FP4[halves].astype(operation.type.dtype).reshape(operation.type.shape)

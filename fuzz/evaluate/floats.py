@@ -10,14 +10,13 @@ from tridiff.fuzz.evaluate.conversions import narrowed, rounded_once
 from tridiff.fuzz.evaluate.errors import NotEvaluated
 from tridiff.fuzz.evaluate.ir import Operation
 from tridiff.fuzz.evaluate.memory import Array
-from tridiff.fuzz.evaluate.table import means
+from tridiff.fuzz.evaluate.table import gives
 from tridiff.oracles.by_exact.rounding import rounded
 
 
 def _arithmetic(name: str, function: Callable[[Array, Array], Any]) -> None:
-    @means(*name.split())
-    def meaning(machine: Any, operation: Operation, values: list[Any]) -> Any:
-        a, b = map(np.asarray, values)
+    @gives(*name.split())
+    def meaning(operation: Operation, a: Array, b: Array) -> Any:
         if a.dtype.itemsize == 1:
             return narrowed(np.asarray(function(a.astype(np.float32), b.astype(np.float32))), a.dtype)
         return np.asarray(function(a, b)).astype(a.dtype, copy=False)
@@ -30,17 +29,15 @@ _arithmetic("arith.divf tt.precise_divf tt.approx_divf", np.divide)
 _arithmetic("arith.remf", lambda a, b: np.fmod(a.astype(np.float64), b.astype(np.float64)))
 
 
-@means("arith.negf")
-def negated(machine: Any, operation: Operation, values: list[Any]) -> Any:
+@gives("arith.negf")
+def negated(operation: Operation, one: Array) -> Any:
     """Only the sign's bit changes."""
-    one = np.asarray(values[0])
     bits = one.view(f"u{one.dtype.itemsize}")
     return np.asarray(bits ^ bits.dtype.type(1 << (8 * bits.dtype.itemsize - 1))).view(one.dtype)
 
 
-@means("math.absf")
-def absolute(machine: Any, operation: Operation, values: list[Any]) -> Any:
-    one = np.asarray(values[0])
+@gives("math.absf")
+def absolute(operation: Operation, one: Array) -> Any:
     bits = one.view(f"u{one.dtype.itemsize}")
     return np.asarray(bits & bits.dtype.type((1 << (8 * bits.dtype.itemsize - 1)) - 1)).view(one.dtype)
 
@@ -61,15 +58,13 @@ def extreme(a: Array, b: Array, *, largest: bool, propagate: bool) -> Array:
     return np.where(np.isnan(b), b, found) if propagate else np.where(np.isnan(a), b, np.where(np.isnan(b), a, found))
 
 
-@means("arith.maxnumf", "arith.minnumf", "arith.maximumf", "arith.minimumf")
-def extremes(machine: Any, operation: Operation, values: list[Any]) -> Any:
-    a, b = map(np.asarray, values)
+@gives("arith.maxnumf", "arith.minnumf", "arith.maximumf", "arith.minimumf")
+def extremes(operation: Operation, a: Array, b: Array) -> Any:
     return extreme(a, b, largest="max" in operation.name, propagate="imumf" in operation.name)
 
 
-@means("tt.clampf")
-def clamped(machine: Any, operation: Operation, values: list[Any]) -> Any:
-    x, low, high = map(np.asarray, values)
+@gives("tt.clampf")
+def clamped(operation: Operation, x: Array, low: Array, high: Array) -> Any:
     if "all" in operation.words:
         return np.where(np.isnan(x), x, extreme(extreme(x, low, largest=True, propagate=True), high, largest=False,
                                                 propagate=True))
@@ -80,9 +75,8 @@ _COMPARED: dict[str, Callable[[Any, Any], Any]] = {
     "eq": np.equal, "ne": np.not_equal, "lt": np.less, "le": np.less_equal, "gt": np.greater, "ge": np.greater_equal}
 
 
-@means("arith.cmpf")
-def compared(machine: Any, operation: Operation, values: list[Any]) -> Any:
-    a, b = map(np.asarray, values)
+@gives("arith.cmpf")
+def compared(operation: Operation, a: Array, b: Array) -> Any:
     predicate, unordered = operation.words[0], np.isnan(a) | np.isnan(b)
     if predicate in ("ord", "uno"):
         return np.asarray(unordered if predicate == "uno" else ~unordered)
@@ -101,9 +95,8 @@ FUNCTIONS: dict[str, Callable[[Array], Any]] = {
 }
 
 
-@means(*(f"math.{name}" for name in FUNCTIONS), "tt.precise_sqrt", "tt.approx_sqrt")
-def function(machine: Any, operation: Operation, values: list[Any]) -> Any:
-    one = np.asarray(values[0])
+@gives(*(f"math.{name}" for name in FUNCTIONS), "tt.precise_sqrt", "tt.approx_sqrt")
+def function(operation: Operation, one: Array) -> Any:
     name = operation.name.removeprefix("math.").removeprefix("tt.precise_").removeprefix("tt.approx_")
     return np.asarray(FUNCTIONS[name](one.astype(np.float64))).astype(one.dtype)
 
@@ -124,14 +117,13 @@ def multiplied_and_added(a: Array, b: Array, c: Array) -> Array:
     return rounded_once(np.where(even, np.where(outward, bits + 1, bits - 1), bits).view(np.float64), a.dtype)
 
 
-@means("math.fma")
-def fused(machine: Any, operation: Operation, values: list[Any]) -> Any:
-    return multiplied_and_added(*map(np.asarray, values))
+@gives("math.fma")
+def fused(operation: Operation, a: Array, b: Array, c: Array) -> Any:
+    return multiplied_and_added(a, b, c)
 
 
-@means("math.powf", "math.copysign", "math.atan2")
-def of_two(machine: Any, operation: Operation, values: list[Any]) -> Any:
-    a, b = map(np.asarray, values)
+@gives("math.powf", "math.copysign", "math.atan2")
+def of_two(operation: Operation, a: Array, b: Array) -> Any:
     found = {"math.powf": np.power, "math.copysign": np.copysign, "math.atan2": np.arctan2}.get(operation.name)
     if found is None:
         raise NotEvaluated(f"op {operation.name}")

@@ -8,7 +8,7 @@ import numpy as np
 from tridiff.fuzz.evaluate.constants import filler
 from tridiff.fuzz.evaluate.ir import Operation
 from tridiff.fuzz.evaluate.memory import Array
-from tridiff.fuzz.evaluate.table import means
+from tridiff.fuzz.evaluate.table import gives
 
 
 def unsigned(one: Any) -> Array:
@@ -29,19 +29,18 @@ def _poisoned(found: Array, where: Array) -> Array:
 
 
 def _wrapping(on_integers: Callable[[Array, Array], Any], on_booleans: Callable[[Array, Array], Any]) -> Any:
-    def meaning(machine: Any, operation: Operation, values: list[Any]) -> Any:
-        a, b = map(np.asarray, values)
+    def meaning(operation: Operation, a: Array, b: Array) -> Any:
         return np.asarray((on_booleans if a.dtype == np.bool_ else on_integers)(a, b)).astype(a.dtype, copy=False)
 
     return meaning
 
 
-means("arith.addi")(_wrapping(np.add, np.logical_xor))
-means("arith.subi")(_wrapping(np.subtract, np.logical_xor))
-means("arith.muli")(_wrapping(np.multiply, np.logical_and))
-means("arith.andi")(_wrapping(np.bitwise_and, np.logical_and))
-means("arith.ori")(_wrapping(np.bitwise_or, np.logical_or))
-means("arith.xori")(_wrapping(np.bitwise_xor, np.logical_xor))
+gives("arith.addi")(_wrapping(np.add, np.logical_xor))
+gives("arith.subi")(_wrapping(np.subtract, np.logical_xor))
+gives("arith.muli")(_wrapping(np.multiply, np.logical_and))
+gives("arith.andi")(_wrapping(np.bitwise_and, np.logical_and))
+gives("arith.ori")(_wrapping(np.bitwise_or, np.logical_or))
+gives("arith.xori")(_wrapping(np.bitwise_xor, np.logical_xor))
 
 
 def _quotient(a: Array, b: Array) -> tuple[Array, Array, Array]:
@@ -55,9 +54,8 @@ def _quotient(a: Array, b: Array) -> tuple[Array, Array, Array]:
     return quotient, np.asarray(a - quotient * divisor).astype(a.dtype), zero
 
 
-@means("arith.divsi", "arith.remsi", "arith.divui", "arith.remui")
-def divided(machine: Any, operation: Operation, values: list[Any]) -> Any:
-    a, b = map(np.asarray, values)
+@gives("arith.divsi", "arith.remsi", "arith.divui", "arith.remui")
+def divided(operation: Operation, a: Array, b: Array) -> Any:
     if a.dtype == np.bool_:
         return _poisoned(a if "div" in operation.name else np.zeros_like(a), ~b)
     kind = a.dtype
@@ -67,9 +65,8 @@ def divided(machine: Any, operation: Operation, values: list[Any]) -> Any:
     return _poisoned((quotient if "div" in operation.name else rest).view(kind), zero)
 
 
-@means("arith.ceildivsi", "arith.floordivsi", "arith.ceildivui")
-def divided_up_or_down(machine: Any, operation: Operation, values: list[Any]) -> Any:
-    a, b = map(np.asarray, values)
+@gives("arith.ceildivsi", "arith.floordivsi", "arith.ceildivui")
+def divided_up_or_down(operation: Operation, a: Array, b: Array) -> Any:
     kind = a.dtype
     if operation.name.endswith("ui"):
         a, b = unsigned(a), unsigned(b)
@@ -80,9 +77,8 @@ def divided_up_or_down(machine: Any, operation: Operation, values: list[Any]) ->
     return _poisoned(np.asarray(quotient + step).view(kind), zero)
 
 
-@means("arith.shli", "arith.shrsi", "arith.shrui")
-def shifted(machine: Any, operation: Operation, values: list[Any]) -> Any:
-    a, b = map(np.asarray, values)
+@gives("arith.shli", "arith.shrsi", "arith.shrui")
+def shifted(operation: Operation, a: Array, b: Array) -> Any:
     if a.dtype == np.bool_:
         return _poisoned(a, b)
     far = unsigned(b) >= 8 * a.dtype.itemsize
@@ -96,9 +92,8 @@ def shifted(machine: Any, operation: Operation, values: list[Any]) -> Any:
     return _poisoned(np.asarray(found), far)
 
 
-@means("arith.maxsi", "arith.minsi", "arith.maxui", "arith.minui")
-def extreme(machine: Any, operation: Operation, values: list[Any]) -> Any:
-    a, b = map(np.asarray, values)
+@gives("arith.maxsi", "arith.minsi", "arith.maxui", "arith.minui")
+def extreme(operation: Operation, a: Array, b: Array) -> Any:
     as_ordered = signed if operation.name.endswith("si") else unsigned
     first = as_ordered(a) >= as_ordered(b) if "max" in operation.name else as_ordered(a) <= as_ordered(b)
     return np.where(first, a, b)
@@ -108,16 +103,16 @@ _COMPARED: dict[str, Callable[[Any, Any], Any]] = {
     "eq": np.equal, "ne": np.not_equal, "lt": np.less, "le": np.less_equal, "gt": np.greater, "ge": np.greater_equal}
 
 
-@means("arith.cmpi")
-def compared(machine: Any, operation: Operation, values: list[Any]) -> Any:
+@gives("arith.cmpi")
+def compared(operation: Operation, a: Array, b: Array) -> Any:
     predicate = operation.words[0]
     as_ordered = unsigned if predicate.startswith("u") else signed
-    return np.asarray(_COMPARED[predicate[-2:]](*map(as_ordered, values)))
+    return np.asarray(_COMPARED[predicate[-2:]](as_ordered(a), as_ordered(b)))
 
 
-@means("math.absi")
-def absolute(machine: Any, operation: Operation, values: list[Any]) -> Any:
-    return np.asarray(np.abs(values[0]))
+@gives("math.absi")
+def absolute(operation: Operation, one: Array) -> Any:
+    return np.asarray(np.abs(one))
 
 
 def high_word(a: Array, b: Array) -> Array:
@@ -131,20 +126,17 @@ def high_word(a: Array, b: Array) -> Array:
     return np.asarray(ah * bh + (ah * bl >> half) + (al * bh >> half) + (middle >> half))
 
 
-@means("tt.mulhiui")
-def multiplied_high(machine: Any, operation: Operation, values: list[Any]) -> Any:
-    a, b = map(np.asarray, values)
+@gives("tt.mulhiui")
+def multiplied_high(operation: Operation, a: Array, b: Array) -> Any:
     return high_word(unsigned(a), unsigned(b)).view(a.dtype)
 
 
-@means("arith.mului_extended")
-def multiplied_wide(machine: Any, operation: Operation, values: list[Any]) -> Any:
-    a, b = map(np.asarray, values)
+@gives("arith.mului_extended")
+def multiplied_wide(operation: Operation, a: Array, b: Array) -> Any:
     return np.asarray(a * b), high_word(unsigned(a), unsigned(b)).view(a.dtype)
 
 
-@means("arith.select")
-def selected(machine: Any, operation: Operation, values: list[Any]) -> Any:
-    condition, a, b = map(np.asarray, values)
+@gives("arith.select")
+def selected(operation: Operation, condition: Array, a: Array, b: Array) -> Any:
     words = np.dtype(f"u{a.dtype.itemsize}")
-    return np.where(condition, np.asarray(a).view(words), np.asarray(b).view(words)).view(a.dtype)
+    return np.where(condition, a.view(words), b.view(words)).view(a.dtype)

@@ -13,7 +13,7 @@ from tridiff.fuzz.evaluate.floats import FUNCTIONS, extreme, multiplied_and_adde
 from tridiff.fuzz.evaluate.integers import high_word, unsigned
 from tridiff.fuzz.evaluate.ir import Operation
 from tridiff.fuzz.evaluate.memory import Array
-from tridiff.fuzz.evaluate.table import means
+from tridiff.fuzz.evaluate.table import gives
 from tridiff.oracles.by_exact.rounding import rounded, whole
 from tridiff.oracles.by_exact.special import special
 from tridiff.oracles.by_numpy import functions as by_numpy
@@ -110,8 +110,8 @@ def _wide(x: Array) -> Array:
     return np.where(np.isnan(found), np.nan, found)
 
 
-@means("tt.extern_elementwise")
-def library(machine: Any, operation: Operation, values: list[Any]) -> Any:
+@gives("tt.extern_elementwise")
+def library(operation: Operation, *values: Array) -> Any:
     symbol = operation.attributes.get("symbol", "").strip('"')
     name = re.sub(r"^__(nv|ocml|ockl|triton_hip)_", "", symbol)
     kind = operation.type.dtype

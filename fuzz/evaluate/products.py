@@ -8,7 +8,7 @@ import numpy as np
 from tridiff.fuzz.evaluate.conversions import rounded_once
 from tridiff.fuzz.evaluate.ir import Operation
 from tridiff.fuzz.evaluate.memory import Array
-from tridiff.fuzz.evaluate.table import means
+from tridiff.fuzz.evaluate.table import gives
 
 
 def multiplied(a: Any, b: Any, c: Any, kind: np.dtype) -> Array:
@@ -18,7 +18,6 @@ def multiplied(a: Any, b: Any, c: Any, kind: np.dtype) -> Array:
     return rounded_once(found, kind)
 
 
-@means("tt.dot", "ttng.warp_group_dot")
-def product(machine: Any, operation: Operation, values: list[Any]) -> Any:
-    a, b, c = values[:3]
+@gives("tt.dot", "ttng.warp_group_dot")
+def product(operation: Operation, a: Array, b: Array, c: Array, *_: Array) -> Any:
     return multiplied(a, b, c, operation.type.dtype)

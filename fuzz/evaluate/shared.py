@@ -11,7 +11,7 @@ from tridiff.fuzz.evaluate.errors import NotEvaluated
 from tridiff.fuzz.evaluate.ir import Operation
 from tridiff.fuzz.evaluate.memory import Array
 from tridiff.fuzz.evaluate.shapes import along
-from tridiff.fuzz.evaluate.table import means
+from tridiff.fuzz.evaluate.table import gives, means
 from tridiff.fuzz.evaluate.types import Type
 
 _PLAIN = re.compile(r"#ttg\.swizzled_shared<\{[^}]*maxPhase = 1, order = \[([\d, ]*)\]\}>")
@@ -55,43 +55,43 @@ def read_otherwise(machine: Any, operation: Operation, values: list[Any]) -> Any
     return _turned_back(elements[:size].view(to.dtype).reshape([to.shape[one] for one in others]), others)
 
 
-@means("ttg.local_load")
-def loaded(machine: Any, operation: Operation, values: list[Any]) -> Any:
-    return np.array(values[0])
+@gives("ttg.local_load")
+def loaded(operation: Operation, one: Array) -> Any:
+    return np.array(one)
 
 
-@means("ttg.local_store")
-def stored(machine: Any, operation: Operation, values: list[Any]) -> Any:
-    values[1][...] = values[0]
+@gives("ttg.local_store")
+def stored(operation: Operation, value: Array, buffer: Array) -> Any:
+    buffer[...] = value
 
 
-@means("ttg.memdesc_index")
-def indexed(machine: Any, operation: Operation, values: list[Any]) -> Any:
+@gives("ttg.memdesc_index")
+def indexed(operation: Operation, buffers: Array, place: Array) -> Any:
     """Of a number that is none of them, a buffer that holds nothing: the address alone does no harm."""
-    number = int(values[1])
-    return values[0][number] if 0 <= number < len(values[0]) else np.array(undefined(operation.type))
+    number = int(place)
+    return buffers[number] if 0 <= number < len(buffers) else np.array(undefined(operation.type))
 
 
-@means("ttg.memdesc_trans")
-def transposed(machine: Any, operation: Operation, values: list[Any]) -> Any:
-    return np.transpose(values[0], operation.numbers("order"))
+@gives("ttg.memdesc_trans")
+def transposed(operation: Operation, one: Array) -> Any:
+    return np.transpose(one, operation.numbers("order"))
 
 
-@means("ttg.memdesc_reshape")
-def reshaped(machine: Any, operation: Operation, values: list[Any]) -> Any:
-    found = np.asarray(values[0]).reshape(operation.type.shape)
-    if not np.shares_memory(found, values[0]):
+@gives("ttg.memdesc_reshape")
+def reshaped(operation: Operation, one: Array) -> Any:
+    found = one.reshape(operation.type.shape)
+    if not np.shares_memory(found, one):
         raise NotEvaluated("op ttg.memdesc_reshape of a view that is not contiguous")
     return found
 
 
-@means("ttg.memdesc_subslice")
-def sliced(machine: Any, operation: Operation, values: list[Any]) -> Any:
+@gives("ttg.memdesc_subslice")
+def sliced(operation: Operation, one: Array) -> Any:
     found = re.search(r"\[([\d, ]*)\]", operation.head)
     if not found:
         raise NotEvaluated(f"op ttg.memdesc_subslice {operation.head[:40]}")
     ranges = zip(map(int, found[1].split(",")), operation.type.shape, strict=True)
-    return values[0][tuple(slice(begin, begin + size) for begin, size in ranges)]
+    return one[tuple(slice(begin, begin + size) for begin, size in ranges)]
 
 
 @means("ttg.async_copy_global_to_local")
@@ -108,17 +108,15 @@ def copied(machine: Any, operation: Operation, values: list[Any]) -> Any:
     return np.asarray(0)
 
 
-@means("ttg.local_scatter")
-def scattered(machine: Any, operation: Operation, values: list[Any]) -> Any:
+@gives("ttg.local_scatter")
+def scattered(operation: Operation, buffer: Array, places: Array, value: Array) -> Any:
     """Of elements that go to one place the last."""
-    buffer, places, value = values
     buffer[along(operation, buffer, places)] = value
 
 
-@means("ttg.local_atomic_scatter_rmw")
-def updated(machine: Any, operation: Operation, values: list[Any]) -> Any:
+@gives("ttg.local_atomic_scatter_rmw")
+def updated(operation: Operation, buffer: Array, places: Array, value: Array, *mask: Array) -> Any:
     """Element by element in row-major order; the values that were there before."""
-    buffer, places, value, *mask = values
     chosen = np.broadcast_arrays(*along(operation, buffer, places))
     found = np.array(undefined(operation.type))
     for lane in np.ndindex(places.shape):

@@ -5,6 +5,8 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import TYPE_CHECKING, Any
 
+import numpy as np
+
 if TYPE_CHECKING:
     from tridiff.fuzz.evaluate.ir import Operation
     from tridiff.fuzz.evaluate.machine import Machine
@@ -23,5 +25,14 @@ def means(*names: str) -> Callable[[Meaning], Meaning]:
             assert name not in MEANINGS, name
             MEANINGS[name] = meaning
         return meaning
+
+    return enter
+
+
+def gives(*names: str) -> Callable[[Callable[..., Any]], Callable[..., Any]]:
+    """As `means`, of a function that wants no machine: of the operation, then of each operand as an array."""
+    def enter(given: Callable[..., Any]) -> Callable[..., Any]:
+        means(*names)(lambda machine, operation, values: given(operation, *map(np.asarray, values)))
+        return given
 
     return enter

@@ -8,9 +8,10 @@ import numpy as np
 from tridiff.fuzz.evaluate.constants import undefined
 from tridiff.fuzz.evaluate.errors import NotEvaluated
 from tridiff.fuzz.evaluate.ir import VALUE, Operation
+from tridiff.fuzz.evaluate.memory import Array
 from tridiff.fuzz.evaluate.partitions import barrier
 from tridiff.fuzz.evaluate.products import multiplied
-from tridiff.fuzz.evaluate.table import means
+from tridiff.fuzz.evaluate.table import gives, means
 from tridiff.fuzz.evaluate.types import Type
 
 _NAME = VALUE.pattern
@@ -27,14 +28,14 @@ def _buffers(operation: Operation) -> list[Type]:
     return [one for one in operation.types if one.family == "memdesc"]
 
 
-@means("ttng.tmem_alloc")
-def allocated(machine: Any, operation: Operation, values: list[Any]) -> Any:
+@gives("ttng.tmem_alloc")
+def allocated(operation: Operation, *values: Array) -> Any:
     return _with_tokens(operation, np.array(values[0] if values else undefined(_buffers(operation)[-1])))
 
 
-@means("ttng.tmem_load")
-def loaded(machine: Any, operation: Operation, values: list[Any]) -> Any:
-    return _with_tokens(operation, np.array(values[0]))
+@gives("ttng.tmem_load")
+def loaded(operation: Operation, one: Array, *_: Array) -> Any:
+    return _with_tokens(operation, np.array(one))
 
 
 @means("ttng.tmem_store")
