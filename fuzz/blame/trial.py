@@ -2,15 +2,14 @@
 
 from typing import Annotated, Literal
 
-import msgspec
 from msgspec import Meta
 
-from tridiff.fuzz.records import Case, Outcome
+from tridiff.fuzz.records import Case, Outcome, Record
 
 Texts = dict[str, str]
 
 
-class Trial(msgspec.Struct, frozen=True, kw_only=True):
+class Trial(Record, kw_only=True):
     """name: the change in a few words. environment: variables of the process. drop: passes left out, each as
     "make_ttgir add_pipeline" (all of that name) or "make_ttgir#12" (the one at that place of the stage). stepped: the
     passes run one at a time, and the step in hand is noted before it runs. evaluated: instead of the device, the
@@ -38,7 +37,7 @@ class Trial(msgspec.Struct, frozen=True, kw_only=True):
     seconds: float = 60.0
 
 
-class Step(msgspec.Struct, frozen=True, kw_only=True, array_like=True):
+class Step(Record, kw_only=True, array_like=True):
     """A pass that ran. place: its number in its stage. changed: whether the IR is another behind it."""
 
     stage: str
@@ -55,7 +54,7 @@ class Step(msgspec.Struct, frozen=True, kw_only=True, array_like=True):
         return f"{self.stage}#{self.place}"
 
 
-class Values(msgspec.Struct, frozen=True, kw_only=True):
+class Values(Record, kw_only=True):
     """What the IR computes at one point. behind: the step in front of it, None for the IR that the front end made.
     outcome: None where it could not be evaluated, for the reason `problem`. operation: where it departs from the point
     before (`fuzz.blame.departing`)."""
@@ -66,7 +65,7 @@ class Values(msgspec.Struct, frozen=True, kw_only=True):
     operation: str = ""
 
 
-class Frame(msgspec.Struct, frozen=True, kw_only=True, array_like=True):
+class Frame(Record, kw_only=True, array_like=True):
     """A function on the stack of an error, or one that the code generator was reading. file: below Triton's folder.
     line: in which it was. lines: of the function, where that line is there to raise."""
 
@@ -76,7 +75,7 @@ class Frame(msgspec.Struct, frozen=True, kw_only=True, array_like=True):
     lines: tuple[int, ...] = ()
 
 
-class Call(msgspec.Struct, frozen=True, kw_only=True, array_like=True):
+class Call(Record, kw_only=True, array_like=True):
     """function: "FILE FUNCTION", the file below Triton's folder. given, made: digests of what it was given and of what
     came of that."""
 
@@ -85,7 +84,7 @@ class Call(msgspec.Struct, frozen=True, kw_only=True, array_like=True):
     made: int
 
 
-class Result(msgspec.Struct, frozen=True, kw_only=True):
+class Result(Record, kw_only=True):
     """outcome: None where the process did not live to tell; `ended` says how then ("SIGABRT", "time"). entered: the
     step that was running when it ended, or the last one (see `stepping.FRONT_END`). refused: why the case was not run.
     texts: IR by step key, "source" first. ptx: what ptxas was given. library: functions of Triton's library, written in

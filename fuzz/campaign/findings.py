@@ -25,6 +25,7 @@ from tridiff.fuzz.records import (
 from tridiff.fuzz.records.outcome import PERHAPS_TRAPPED
 from tridiff.fuzz.records.pair import Relation
 from tridiff.fuzz.target.subjects import fault_of
+from tridiff.kernels.record import Record
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -36,7 +37,7 @@ class Sighting:
     case: Case
 
 
-class Unfinished(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
+class Unfinished(Record, kw_only=True):
     """A finding that may become smaller: the shard that found it, its smallest case so far and what that gave."""
 
     shard: int

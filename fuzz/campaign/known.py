@@ -16,7 +16,7 @@ from tridiff.fuzz.corpus.expected import foreseen
 from tridiff.fuzz.corpus.store import Corpus
 from tridiff.fuzz.errors import TridiffError
 from tridiff.fuzz.known.attribute import is_issue
-from tridiff.fuzz.records import Case, CorpusEntry, Environment, Outcome, Verdict
+from tridiff.fuzz.records import Case, CorpusEntry, Environment, Outcome, Record, Verdict
 from tridiff.fuzz.registry import select
 from tridiff.fuzz.workers.pool import NoWorker
 
@@ -71,7 +71,7 @@ def known_of(corpus: Corpus, options: CampaignOptions) -> Known:
                  keys=tuple(dict.fromkeys(keys)), unreadable=tuple(unreadable))
 
 
-class Replayed(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
+class Replayed(Record, kw_only=True):
     """What became of a finding's entries when the finding came up. fails: whether one of them shows it here. stopped:
     ids of entries that were expected to fail here and do not."""
 

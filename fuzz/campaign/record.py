@@ -1,12 +1,10 @@
 """What a campaign leaves behind, as records."""
 
-import msgspec
-
 from tridiff.fuzz.builds.alike import Alike
-from tridiff.fuzz.records import SCHEMA, Case, CorpusEntry, Environment
+from tridiff.fuzz.records import SCHEMA, Case, CorpusEntry, Environment, Record
 
 
-class ShardSpec(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
+class ShardSpec(Record, kw_only=True):
     """One independent part of a campaign: a target, a subject, a backend, a seed and a budget."""
 
     index: int
@@ -56,7 +54,7 @@ class ShardSpec(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields
     """The subject without the planted fault: a failing case counts only if this subject passes. "": no control."""
 
 
-class Counts(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
+class Counts(Record, kw_only=True):
     """Totals. `executed` and the verdicts count generated cases; runs made to shrink are `shrink_runs`."""
 
     executed: int = 0
@@ -91,7 +89,7 @@ class Counts(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=Tr
         return Counts(**{name: getattr(self, name) + getattr(other, name) for name in self.__struct_fields__})
 
 
-class IssueCounts(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
+class IssueCounts(Record, kw_only=True):
     """Drawn cases with the pattern of one known issue. failed: cases that failed in a way in which the issue may show.
     explained: failures that are the issue. refuted: failures that are not, because the case's relative without the
     pattern failed as well."""
@@ -105,7 +103,7 @@ class IssueCounts(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fiel
                            refuted=self.refuted + other.refuted)
 
 
-class ShardResult(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
+class ShardResult(Record, kw_only=True):
     """What a shard returns to the campaign."""
 
     spec: ShardSpec
@@ -142,7 +140,7 @@ class ShardResult(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fiel
     error: str = ""
 
 
-class CampaignOptions(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
+class CampaignOptions(Record, kw_only=True):
     """What was asked for; enough to resume or repeat the campaign."""
 
     seconds: float
@@ -169,7 +167,7 @@ class CampaignOptions(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_
     """Known issues (`fuzz.known`) whose patterns a gate draws, and nothing else; any case where empty."""
 
 
-class Plan(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
+class Plan(Record, kw_only=True):
     """A campaign's fixed part, written before it starts."""
 
     id: str
@@ -180,7 +178,7 @@ class Plan(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True
     schema: int = SCHEMA
 
 
-class TargetCounts(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
+class TargetCounts(Record, kw_only=True):
     """Totals of one target, subject and backend."""
 
     target: str
@@ -189,7 +187,7 @@ class TargetCounts(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fie
     counts: Counts
 
 
-class ProgramRate(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
+class ProgramRate(Record, kw_only=True):
     """How fast generated programs (targets `codegen.*`) were drawn, run and judged. distinct: judged ones that differ
     from each other; per_second: of the campaign, whatever else it ran; accepted: judged ones out of those drawn;
     to_nearest_public: per_second in multiples of what the nearest public generator reaches in one process."""
@@ -200,7 +198,7 @@ class ProgramRate(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fiel
     to_nearest_public: float
 
 
-class Summary(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
+class Summary(Record, kw_only=True):
     """The campaign's record: small, committed, comparable between versions."""
 
     id: str

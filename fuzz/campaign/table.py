@@ -3,26 +3,24 @@
 from collections.abc import Iterable
 from typing import TYPE_CHECKING
 
-import msgspec
-
 from tridiff.fuzz.backends import BACKENDS
 from tridiff.fuzz.campaign.replay import UNKNOWN, ReplayResult
 from tridiff.fuzz.errors import TridiffError
-from tridiff.fuzz.records import CorpusEntry, Truth
+from tridiff.fuzz.records import CorpusEntry, Record, Truth
 from tridiff.fuzz.records.codec import printable
 
 if TYPE_CHECKING:
     from rich.table import Table
 
 
-class Column(msgspec.Struct, frozen=True, kw_only=True):
+class Column(Record, kw_only=True):
     """One Triton version on one backend."""
 
     triton: str
     backend: str
 
 
-class Cell(msgspec.Struct, frozen=True, kw_only=True):
+class Cell(Record, kw_only=True):
     """expected: the recorded verdict, or `unknown`. seen: the verdict of this replay, empty if it did not run."""
 
     expected: str = UNKNOWN
@@ -30,7 +28,7 @@ class Cell(msgspec.Struct, frozen=True, kw_only=True):
     ok: bool | None = None
 
 
-class Row(msgspec.Struct, frozen=True, kw_only=True):
+class Row(Record, kw_only=True):
     """One entry and subject. cells: one per column, None where nothing is expected and nothing was seen. truth: the
     class of the entry."""
 
@@ -43,7 +41,7 @@ class Row(msgspec.Struct, frozen=True, kw_only=True):
     """Why nothing could run: an unreadable file, no backend."""
 
 
-class ReplayTable(msgspec.Struct, frozen=True, kw_only=True):
+class ReplayTable(Record, kw_only=True):
     """Columns by version, then backend; rows by target, id and subject."""
 
     columns: tuple[Column, ...]

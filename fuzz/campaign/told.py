@@ -6,17 +6,15 @@ import os
 from pathlib import Path
 from typing import Literal
 
-import msgspec
-
 from tridiff.fuzz.errors import TridiffError
-from tridiff.fuzz.records import Blame, CorpusEntry, decode, pretty_json
+from tridiff.fuzz.records import Blame, CorpusEntry, Record, decode, pretty_json
 
 Part = Literal["blame", "script"]
 
 PARTS: tuple[Part, ...] = ("blame", "script")
 
 
-class Told(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
+class Told(Record, kw_only=True):
     """One part of what is told of a finding. entry: its id. case: digest of the case that it is told of. blame: None
     where none was found. script, note: a text, "" where there is none, and what a run of it said. seconds: taken by
     it, of one processor at the most."""

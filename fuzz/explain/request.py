@@ -1,15 +1,13 @@
 """What the children of an explanation are asked, and what they answer. Plain data."""
 
-import msgspec
-
 from tridiff.fuzz.explain.model import ElementCard, Memory, Program, ProgramCard, Source, Specialisation, Stages
-from tridiff.fuzz.records import ArraySpec, Case, LaunchOptions
+from tridiff.fuzz.records import ArraySpec, Case, LaunchOptions, Record
 
 Scalar = bool | int | float | str | None
 """A scalar argument; a string that begins with "tl." names a type of `triton.language`."""
 
 
-class Own(msgspec.Struct, frozen=True, kw_only=True):
+class Own(Record, kw_only=True):
     """A kernel of the user's with the arguments of one launch. arrays: one by argument name; sizes: of their axes."""
 
     file: str
@@ -21,7 +19,7 @@ class Own(msgspec.Struct, frozen=True, kw_only=True):
     options: LaunchOptions = LaunchOptions()
 
 
-class Element(msgspec.Struct, frozen=True, kw_only=True):
+class Element(Record, kw_only=True):
     """An element of an output: its logical index, or where that is empty its number in row-major order."""
 
     buffer: str
@@ -29,7 +27,7 @@ class Element(msgspec.Struct, frozen=True, kw_only=True):
     number: int = 0
 
 
-class Setting(msgspec.Struct, frozen=True, kw_only=True):
+class Setting(Record, kw_only=True):
     """How a kernel is compiled. arch: as in `backends.ARCHITECTURES`. options: other compile options than the launch's.
     values: other integer arguments. generic: tell the compiler nothing about alignment and divisibility. unaligned:
     arrays begin one element later. stage, text: take this text for the stage in place of the compiler's own."""
@@ -43,7 +41,7 @@ class Setting(msgspec.Struct, frozen=True, kw_only=True):
     text: str = ""
 
 
-class Twins(msgspec.Struct, frozen=True, kw_only=True):
+class Twins(Record, kw_only=True):
     """A vector store that writes one register in several places. line: of the source. width: bytes of one place;
     places: in the vector; pairs: places that get the same register."""
 
@@ -54,7 +52,7 @@ class Twins(msgspec.Struct, frozen=True, kw_only=True):
     pairs: tuple[tuple[int, int], ...]
 
 
-class Request(msgspec.Struct, frozen=True, kw_only=True):
+class Request(Record, kw_only=True):
     """What is explained: a case or a kernel of the user's. where: array that tells one of several launches; launch: its
     number, -1 for the first that is given `where`; schedule: under which of a program's they are made. passes: tell
     what each pass of the compiler changes; step: keep the IR around this one ("make_ttgir add_coalesce"). program,
@@ -75,7 +73,7 @@ class Request(msgspec.Struct, frozen=True, kw_only=True):
     twins: tuple[Twins, ...] = ()
 
 
-class Compiled(msgspec.Struct, frozen=True, kw_only=True):
+class Compiled(Record, kw_only=True):
     """The compiling child's answer. problem: why there is nothing, fix: what to do."""
 
     launches: tuple[str, ...] = ()
@@ -87,7 +85,7 @@ class Compiled(msgspec.Struct, frozen=True, kw_only=True):
     fix: str = ""
 
 
-class Judged(msgspec.Struct, frozen=True, kw_only=True):
+class Judged(Record, kw_only=True):
     """A pair of places of `Twins` for which the interpreter has different values. place: of the first such pair."""
 
     line: int
@@ -96,7 +94,7 @@ class Judged(msgspec.Struct, frozen=True, kw_only=True):
     values: tuple[str, str]
 
 
-class Interpreted(msgspec.Struct, frozen=True, kw_only=True):
+class Interpreted(Record, kw_only=True):
     """The interpreting child's answer. subnormal: inputs that hold a subnormal number. misjoined: stores that write one
     register to lanes with different values; joined: how many such stores are right."""
 

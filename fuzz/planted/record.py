@@ -6,6 +6,7 @@ from typing import Literal
 import msgspec
 
 from tridiff.fuzz.errors import TridiffError
+from tridiff.kernels.record import Record
 
 Outcome = Literal["caught", "changed code", "missed", "not reached", "cannot show", "loud", "not tried"]
 """caught: the gate's verdict rests on it. changed code: the compiler's output differs, and nothing that can run here
@@ -15,7 +16,7 @@ and known not to show on this class of machines (`fuzz.planted.hidden`). loud: T
 the gate could not check."""
 
 
-class Settings(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
+class Settings(Record, kw_only=True):
     """How every edit was tried. seconds: of the gate of one; workers: of that gate; targets, subjects: as the gate
     takes them, all where empty; max_cases: ends a gate before its time; backends: none where each gate chose
     them by the files that differ; seed: of the choice and of the gates."""
@@ -32,7 +33,7 @@ class Settings(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=
     """Cases drawn for each target and backend, of which each edit is tried with those that run it; 0: gates."""
 
 
-class Tried(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True, omit_defaults=True):
+class Tried(Record, kw_only=True, omit_defaults=True):
     """One edit and what its gate said. name: `file:line:operator`; before, after: the text that changed; how: what
     caught it, or why it is loud or could not be tried; seconds: until the gate ended, its start included."""
 

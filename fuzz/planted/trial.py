@@ -15,7 +15,7 @@ from msgspec.structs import replace
 
 from tridiff.fuzz.backends import kind
 from tridiff.fuzz.errors import TridiffError
-from tridiff.fuzz.records import Case, Outcome
+from tridiff.fuzz.records import Case, Outcome, Record
 from tridiff.fuzz.records.observed import Observe, Observed
 from tridiff.fuzz.workers.leftovers import OwnFolder, sweep
 
@@ -44,7 +44,7 @@ MODULES = ("triton.experimental.gluon.language", "triton.experimental.gluon.nvid
 """What is imported before lines are noted."""
 
 
-class Ran(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True, omit_defaults=True):
+class Ran(Record, kw_only=True, omit_defaults=True):
     """A case on one build. outcome, observed: None where there is none, and `died` says why: "crash", "hang",
     "refused: ..." for a case that cannot be run at all, or what broke the process before it. lines: of Triton's Python
     layer that ran, by file, if they were asked for."""
@@ -62,7 +62,7 @@ class Ran(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True,
     the import of Triton."""
 
 
-class Drawn(msgspec.Struct, frozen=True, kw_only=True):
+class Drawn(Record, kw_only=True):
     """Cases that are still to be drawn, in the process that runs them: `number` of a target with a seed, and what a
     gate plays of it whatever it draws (`Draw.once`)."""
 

@@ -7,18 +7,18 @@ from pathlib import Path
 
 import msgspec
 
-from tridiff.fuzz.records import Environment
+from tridiff.fuzz.records import Environment, Record
 from tridiff.fuzz.sweep.records import Example, SweepResult, SweepSpec
 
 
-class Compile(msgspec.Struct, frozen=True, tag="compile"):
+class Compile(Record, tag="compile"):
     """Compile the kernels of a spec for an architecture into Triton's cache."""
 
     spec: SweepSpec
     capability: int
 
 
-class Part(msgspec.Struct, frozen=True, tag="part"):
+class Part(Record, tag="part"):
     """Judge `count` spans from span `first` on and leave the tally in the folder."""
 
     spec: SweepSpec
@@ -27,34 +27,34 @@ class Part(msgspec.Struct, frozen=True, tag="part"):
     count: int
 
 
-class Inspect(msgspec.Struct, frozen=True, tag="inspect"):
+class Inspect(Record, tag="inspect"):
     """All parts are there: find examples and the inputs to be checked."""
 
     spec: SweepSpec
     folder: str
 
 
-class Check(msgspec.Struct, frozen=True, tag="check"):
+class Check(Record, tag="check"):
     """Check the references and write the result."""
 
     spec: SweepSpec
     folder: str
 
 
-class Copy(msgspec.Struct, frozen=True, tag="copy"):
+class Copy(Record, tag="copy"):
     """Measure a plain device copy."""
 
 
 Task = Compile | Part | Inspect | Check | Copy
 
 
-class Ready(msgspec.Struct, frozen=True, tag="ready"):
+class Ready(Record, tag="ready"):
     """The worker is up; spans: inputs per program on this device."""
 
     environment: Environment
 
 
-class Done(msgspec.Struct, frozen=True, tag="done"):
+class Done(Record, tag="done"):
     """A task succeeded. compiled: kernels that were not in the cache. rate: bytes per second (Copy)."""
 
     compiled: int = 0
@@ -63,7 +63,7 @@ class Done(msgspec.Struct, frozen=True, tag="done"):
     result: SweepResult | None = None
 
 
-class Failed(msgspec.Struct, frozen=True, tag="failed"):
+class Failed(Record, tag="failed"):
     """A task raised: `kind` is the exception's name."""
 
     kind: str
@@ -77,7 +77,7 @@ decode_task = msgspec.json.Decoder(Task).decode
 decode_reply = msgspec.json.Decoder(Reply).decode
 
 
-class Measured(msgspec.Struct, frozen=True, kw_only=True):
+class Measured(Record, kw_only=True):
     """The numbers of one part, as kept in the folder; runs lie beside them in an .npz file."""
 
     first: int
@@ -92,7 +92,7 @@ class Measured(msgspec.Struct, frozen=True, kw_only=True):
     seconds: float
 
 
-class Inspected(msgspec.Struct, frozen=True, kw_only=True):
+class Inspected(Record, kw_only=True):
     """What `Inspect` leaves for `Check`."""
 
     result: SweepResult

@@ -6,12 +6,12 @@ is about another case shows that the two no longer speak of the same thing: such
 
 import msgspec
 
-from tridiff.fuzz.records import Case, Environment, JointOutcome, Outcome
+from tridiff.fuzz.records import Case, Environment, JointOutcome, Outcome, Record
 from tridiff.fuzz.records.codec import printable
 from tridiff.fuzz.records.observed import Observe, Observed
 
 
-class Begin(msgspec.Struct, frozen=True, kw_only=True, tag="begin"):
+class Begin(Record, kw_only=True, tag="begin"):
     """To a preloaded process: fork a zygote for a backend, with these environment variables beside its own. instead:
     what the fork is to be instead of a zygote, one of `preload.INSTEAD`; arguments: of that."""
 
@@ -23,7 +23,7 @@ class Begin(msgspec.Struct, frozen=True, kw_only=True, tag="begin"):
     arguments: tuple[str, ...] = ()
 
 
-class Fork(msgspec.Struct, frozen=True, kw_only=True, tag="fork"):
+class Fork(Record, kw_only=True, tag="fork"):
     """To the zygote: start a child that connects to the Unix socket `address` and logs to `log`. backend: that it runs
     on, "" for the zygote's own."""
 
@@ -32,28 +32,28 @@ class Fork(msgspec.Struct, frozen=True, kw_only=True, tag="fork"):
     backend: str = ""
 
 
-class Forked(msgspec.Struct, frozen=True, kw_only=True, tag="forked"):
+class Forked(Record, kw_only=True, tag="forked"):
     """From the zygote: the child's process number."""
 
     address: str
     pid: int
 
 
-class Exited(msgspec.Struct, frozen=True, kw_only=True, tag="exited"):
+class Exited(Record, kw_only=True, tag="exited"):
     """From the zygote: a child ended; status as waitpid gives it (negative: killed by that signal)."""
 
     pid: int
     status: int
 
 
-class Ready(msgspec.Struct, frozen=True, kw_only=True, tag="ready"):
+class Ready(Record, kw_only=True, tag="ready"):
     """From a child: device initialised, waiting for work."""
 
     pid: int
     environment: Environment
 
 
-class Run(msgspec.Struct, frozen=True, kw_only=True, tag="run"):
+class Run(Record, kw_only=True, tag="run"):
     """To a child: judge one case. sequence: number of the request."""
 
     sequence: int
@@ -68,7 +68,7 @@ class Run(msgspec.Struct, frozen=True, kw_only=True, tag="run"):
     """Only materialise and report the inputs; launch nothing."""
 
 
-class RunJoined(msgspec.Struct, frozen=True, kw_only=True, tag="run_joined"):
+class RunJoined(Record, kw_only=True, tag="run_joined"):
     """To a child: judge some cases of one target in a joint launch."""
 
     sequence: int
@@ -77,14 +77,14 @@ class RunJoined(msgspec.Struct, frozen=True, kw_only=True, tag="run_joined"):
     backend: str
 
 
-class Stage(msgspec.Struct, frozen=True, kw_only=True, tag="stage"):
+class Stage(Record, kw_only=True, tag="stage"):
     """From a child: what it is about to do, so that a death or a hang can be placed."""
 
     sequence: int
     name: str
 
 
-class Done(msgspec.Struct, frozen=True, kw_only=True, tag="done"):
+class Done(Record, kw_only=True, tag="done"):
     """From a child: the outcome. `spent`: the child ends now, its device context is unusable."""
 
     sequence: int
@@ -97,7 +97,7 @@ class Done(msgspec.Struct, frozen=True, kw_only=True, tag="done"):
     """Numbers of those that ran when the worker was started."""
 
 
-class DoneJoined(msgspec.Struct, frozen=True, kw_only=True, tag="done_joined"):
+class DoneJoined(Record, kw_only=True, tag="done_joined"):
     """From a child: what became of a joint launch. `spent` as in `Done`."""
 
     sequence: int
@@ -105,7 +105,7 @@ class DoneJoined(msgspec.Struct, frozen=True, kw_only=True, tag="done_joined"):
     spent: bool = False
 
 
-class Refused(msgspec.Struct, frozen=True, kw_only=True, tag="refused"):
+class Refused(Record, kw_only=True, tag="refused"):
     """From a child: the case, or the joint launch of which it is the first, cannot be run at all; one line each."""
 
     sequence: int
