@@ -1,6 +1,7 @@
 """All rows, by name and topic."""
 
 import importlib
+from dataclasses import replace
 from functools import cache
 from typing import get_args
 
@@ -18,7 +19,7 @@ def rows() -> dict[str, Row]:
         for row in importlib.import_module(f"tridiff.fuzz.language.rows.{topic}").ROWS:
             if row.name in found:
                 raise TridiffError(f"two rows are called {row.name}", fix="give every row its own name")
-            found[row.name] = row
+            found[row.name] = replace(row, topic=topic)
     return found
 
 

@@ -8,10 +8,10 @@ from typing import TYPE_CHECKING, Any, Literal
 from tridiff.fuzz.language.choices import Choices
 from tridiff.fuzz.versions import before, within
 from tridiff.kernels.language.call import Call, Result
+from tridiff.oracles.rules import BIT, Rule
 
 if TYPE_CHECKING:
     from tridiff.fuzz.language.checked import Watch
-    from tridiff.oracles.rules import Rule
 
 Topic = Literal[
     "pointwise", "operators", "reductions", "scans", "movement", "ordering", "creation", "conversions", "memory",
@@ -31,29 +31,33 @@ def of_shape(shape: Callable[[Call], tuple[int, ...]]) -> Callable[[Call, str], 
 
 
 LIKE_THE_FIRST = of_shape(lambda call: call.operands[0].shape)
+_OWN = ("",)
+"""Stands for the row's own name."""
+
 
 @dataclass(frozen=True, kw_only=True)
 class Row:
     """One row of the table of the language.
 
-    covers: the names of Triton's API that it reaches, as `tridiff.fuzz.language.table` spells them. draw: one legal
-    call. text: the call as source, with operands x0, x1, ...: an expression, or statements that assign r0, r1, ...
-    results: types and shapes that it must give under a Triton version; those that the call stores, in the shape of the
-    first operand, unless it is said. answer: the results by a library of oracles,
-    of operands that are arrays with the rows in front, or Python numbers; exact ones in the type of the result, others
-    in float64. rules: how each result is compared. defined: where the contract defines the results, in torch; None:
-    everywhere. bounds: allowed errors of results with a SUM rule, in torch. loads: False if the text reads the
-    operands' pointers itself. since: the first version that has it.
+    covers: the names of Triton's API that it reaches, as `tridiff.fuzz.language.table` spells them; its own unless it
+    is said. draw: one legal call. text: the call as source, with operands x0, x1, ...: an expression, or statements
+    that assign r0, r1, ... results: types and shapes that it must give under a Triton version; those that the call
+    stores, in the shape of the first operand, unless it is said. answer: the results by a library of oracles, of
+    operands that are arrays with the rows in front, or Python numbers; exact ones in the type of the result, others in
+    float64. rules: how each result is compared; bit for bit unless it is said. defined: where the contract defines the
+    results, in torch; None: everywhere. bounds: allowed errors of results with a SUM rule, in torch. loads: False if
+    the text reads the operands' pointers itself. since: the first version that has it.
     """
 
     name: str
-    topic: Topic
-    covers: tuple[str, ...]
+    topic: str = ""
+    """The module of `tridiff.fuzz.language.rows` that lists it: said there alone, and known of the rows of `index`."""
+    covers: tuple[str, ...] = _OWN
     draw: Callable[[Choices], Call]
     text: Callable[[Call], str]
     results: Callable[[Call, str], tuple[Result, ...]] = LIKE_THE_FIRST
     answer: Callable[[Call, Library, Values], Values]
-    rules: Callable[[Call], tuple["Rule", ...]]
+    rules: Callable[[Call], tuple[Rule, ...]] = lambda call: (BIT,) * len(call.stored)
     defined: Callable[[Call, Library, Values], Values] | None = None
     bounds: Callable[[Call, Values], Values] | None = None
     contents: Callable[[Call], tuple[str, ...]] = lambda call: ()
@@ -87,6 +91,10 @@ class Row:
     checked: Callable[[Call, "Watch", Values], None] | None = None
     """Does the operations of one program that may be checked for overflow, exactly. Operands: of a block its elements
     in a line, of all others the number. None: the row says nothing of that."""
+
+    def __post_init__(self) -> None:
+        if self.covers == _OWN:
+            object.__setattr__(self, "covers", (self.name,))
 
     def offered(self, version: str) -> bool:
         """Whether a Triton version has it."""

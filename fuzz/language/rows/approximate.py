@@ -113,7 +113,7 @@ def _fast(name: str) -> Row:
         return (known & torch.stack([torch.isfinite(one) for one in x]).all(0),)
 
     return flushing(Row(
-        name=function, topic="special", covers=(function,), draw=draw,
+        name=function, draw=draw,
         text=lambda call: f"{function}({arguments(call)})",
         results=lambda call, version: (Result(dtype="fp32", shape=together(call)),), answer=answer,
         rules=lambda call: (SUM("approximation_bound", origin=f"{_ORIGIN}, {name}"),), defined=defined, bounds=bounds,
@@ -140,7 +140,7 @@ def _fast_quotient() -> Row:
         return ((size >= 2.0**-126) & (size <= 2.0**126) & (expected < 2.0**127),)
 
     return flushing(Row(
-        name=function, topic="special", covers=(function,), draw=draw, text=lambda call: f"{function}(x0, x1)",
+        name=function, draw=draw, text=lambda call: f"{function}(x0, x1)",
         results=lambda call, version: (Result(dtype="fp32", shape=together(call)),),
         answer=lambda call, lib, operands: (lib.pointwise("truediv", "fp64", *operands),),
         rules=lambda call: (SUM("approximation_bound", origin=f"{_ORIGIN}, fdividef"),), defined=defined, bounds=bounds,
@@ -159,7 +159,7 @@ def _reciprocal_of_the_upper_half() -> Row:
         return ((size > 2.0**-1020) & (size < 2.0**1020),)
 
     return Row(
-        name=function, topic="special", covers=(function,), draw=draw, text=lambda call: f"{function}(x0)",
+        name=function, draw=draw, text=lambda call: f"{function}(x0)",
         results=lambda call, version: (Result(dtype="fp64", shape=together(call)),),
         answer=lambda call, lib, operands: (lib.pointwise("reciprocal", "fp64", *operands),), defined=defined,
         rules=lambda call: (REL(2.0**-18, origin="PTX ISA, rcp.approx.ftz.f64: 20 bits of operand and result"),))

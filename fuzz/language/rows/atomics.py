@@ -7,7 +7,7 @@ from typing import Any
 
 from tridiff.fuzz.language.choices import FLOATS, INTEGERS, Choices
 from tridiff.fuzz.language.row import Library, Row, Values
-from tridiff.kernels.language.call import Call, Operand, Result
+from tridiff.kernels.language.call import Call, Operand, Options, Result
 from tridiff.kernels.language.emit import index
 from tridiff.oracles.dtypes import dtype
 from tridiff.oracles.rules import BIT, NUM, NUM0
@@ -23,8 +23,8 @@ def place(call: Call, number: int) -> str:
     return f"x{number}_ptr + program * x{number}_pitch + {index(call.operands[number].shape)}"
 
 
-def _options(choices: Choices, semantics: tuple[str, ...] = _SEMANTICS) -> dict[str, bool | int | str]:
-    options: dict[str, bool | int | str] = {"way": choices.one(_WAYS)}
+def _options(choices: Choices, semantics: tuple[str, ...] = _SEMANTICS) -> Options:
+    options: Options = {"way": choices.one(_WAYS)}
     if choices.flag():
         options["sem"] = choices.one(semantics)
     if choices.flag():
@@ -109,7 +109,7 @@ def _update(name: str, op: str, dtypes: tuple[str, ...]) -> Row:
         return (every & operands[2] if len(operands) > 2 else every), every
 
     return Row(
-        name=f"tl.{name}", topic="memory", covers=(f"tl.{name}", f"tensor.{name}"), draw=draw, text=text, loads=False,
+        name=f"tl.{name}", covers=(f"tl.{name}", f"tensor.{name}"), draw=draw, text=text, loads=False,
         answer=answer, defined=defined, rules=lambda call: (
             NUM if dtype(call.stored[0]).is_float else BIT,
             BIT if not dtype(call.stored[0]).is_float else NUM0 if op in ("fmax", "fmin") else NUM))
@@ -136,9 +136,9 @@ def _compare_and_swap() -> Row:
         return old, lib.where(equal, new, old, computed=call.stored[0])
 
     return Row(
-        name="tl.atomic_cas", topic="memory", covers=("tl.atomic_cas", "tensor.atomic_cas"), draw=draw, text=text,
+        name="tl.atomic_cas", covers=("tl.atomic_cas", "tensor.atomic_cas"), draw=draw, text=text,
         loads=False,
-        answer=answer, rules=lambda call: (BIT, BIT))
+        answer=answer)
 
 
 _PLAIN = (*INTEGERS, *FLOATS)
@@ -162,9 +162,9 @@ def _atomic_load() -> Row:
             operands[0], to=f"u{dtype(call.stored[0]).bits}"), to="i1") | True,)
 
     return Row(
-        name="tl.atomic_load", topic="memory", covers=("tl.atomic_load", "tensor.atomic_load"), draw=draw, text=text,
+        name="tl.atomic_load", covers=("tl.atomic_load", "tensor.atomic_load"), draw=draw, text=text,
         loads=False, since="3.9.0", defined=defined,
-        answer=lambda call, lib, operands: (operands[0],), rules=lambda call: (BIT,))
+        answer=lambda call, lib, operands: (operands[0],))
 
 
 def _atomic_store() -> Row:
@@ -190,8 +190,8 @@ def _atomic_store() -> Row:
         return (lib.where(taken, new, old, computed=call.stored[0]),)
 
     return Row(
-        name="tl.atomic_store", topic="memory", covers=("tl.atomic_store", "tensor.atomic_store"), draw=draw,
-        text=text, loads=False, since="3.9.0", answer=answer, rules=lambda call: (BIT,))
+        name="tl.atomic_store", covers=("tl.atomic_store", "tensor.atomic_store"), draw=draw,
+        text=text, loads=False, since="3.9.0", answer=answer)
 
 
 def _atomic_poll() -> Row:
@@ -213,11 +213,10 @@ def _atomic_poll() -> Row:
                           f"r0 = {_called(call, 'atomic_poll', f', {expected}{_said(call)}{limit}')}"])
 
     return Row(
-        name="tl.atomic_poll", topic="memory", covers=("tl.atomic_poll", "tensor.atomic_poll"), draw=draw, text=text,
+        name="tl.atomic_poll", covers=("tl.atomic_poll", "tensor.atomic_poll"), draw=draw, text=text,
         loads=False, since="3.9.0",
         results=lambda call, version: (Result(dtype="i1", shape=call.operands[0].shape),),
-        answer=lambda call, lib, operands: (lib.pointwise("eq", call.operands[0].dtype, operands[0], operands[-1]),),
-        rules=lambda call: (BIT,))
+        answer=lambda call, lib, operands: (lib.pointwise("eq", call.operands[0].dtype, operands[0], operands[-1]),))
 
 
 ROWS = (

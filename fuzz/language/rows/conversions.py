@@ -4,7 +4,7 @@
 from tridiff.fuzz.language.choices import EVERY, FLOATS, FP8, NUMBERS, Choices
 from tridiff.fuzz.language.row import Library, Row, Values
 from tridiff.fuzz.language.rows import low_bits
-from tridiff.kernels.language.call import Call, Result
+from tridiff.kernels.language.call import Call, Options, Result
 from tridiff.kernels.pointwise.record import TRITON_NAMES
 from tridiff.oracles.dtypes import dtype
 from tridiff.oracles.rules import BIT, NUM, SET, Rule
@@ -37,7 +37,7 @@ def _defined(call: Call, lib: Library, operands: Values) -> Values:
 def _cast() -> Row:
     def draw(choices: Choices) -> Call:
         one, other = _pair(choices)
-        options: dict[str, bool | int | str] = {"way": choices.one(("to", "cast", "method"))}
+        options: Options = {"way": choices.one(("to", "cast", "method"))}
         if one == "fp32" and other in ("bf16", "fp16") and choices.flag():
             options["rounding"] = choices.one(("rtne", "rtz"))
         return Call(row="tl.cast", operands=(choices.block(one, choices.shape(low=0)),), options=options,
@@ -64,7 +64,7 @@ def _cast() -> Row:
         return (found & (is_inf(operands[0]) | ~(to_float64(operands[0]).abs() > top)),)
 
     return Row(
-        name="tl.cast", topic="conversions", covers=("tl.cast", "tensor.to", "tensor.cast"), draw=draw, text=text,
+        name="tl.cast", covers=("tl.cast", "tensor.to", "tensor.cast"), draw=draw, text=text,
         answer=_answer, rules=rules, defined=defined)
 
 
@@ -83,8 +83,8 @@ def _bitcast() -> Row:
         return f"x0.to({said})" if call.options["way"] == "to" else f"tl.cast(x0, {said})"
 
     return Row(
-        name="tl.cast.bits", topic="conversions", covers=("tl.cast", "tensor.to"), draw=draw, text=text,
-        answer=lambda call, lib, operands: (lib.bitcast(operands[0], to=call.stored[0]),), rules=lambda call: (BIT,))
+        name="tl.cast.bits", covers=("tl.cast", "tensor.to"), draw=draw, text=text,
+        answer=lambda call, lib, operands: (lib.bitcast(operands[0], to=call.stored[0]),))
 
 
 def _store() -> Row:
@@ -97,7 +97,7 @@ def _store() -> Row:
         return Call(row="tl.store.implicit", operands=(choices.block(one, choices.shape(low=0)),), stored=(other,))
 
     return Row(
-        name="tl.store.implicit", topic="conversions", covers=("tl.store",), draw=draw, text=lambda call: "x0",
+        name="tl.store.implicit", covers=("tl.store",), draw=draw, text=lambda call: "x0",
         results=lambda call, version: (Result(dtype=call.operands[0].dtype, shape=call.operands[0].shape),),
         answer=_answer, rules=lambda call: (_rule(call.stored[0]),), defined=_defined)
 

@@ -24,12 +24,11 @@ def _arange() -> Row:
         return list(range(call.number("start"), call.number("end")))
 
     return Row(
-        name="tl.arange", topic="creation", covers=("tl.arange",), draw=draw,
+        name="tl.arange", draw=draw,
         text=lambda call: f"tl.arange({call.options['start']}, {call.options['end']})",
         results=lambda call, version: (Result(dtype="i32", shape=(len(numbers(call)),)),),
         answer=lambda call, lib, operands: (lib.rows_of(operands[0], operands[0].shape[0], numbers(call), to="i32",
-                                                        shape=(len(numbers(call)),)),),
-        rules=lambda call: (BIT,))
+                                                        shape=(len(numbers(call)),)),))
 
 
 def _full() -> Row:
@@ -56,7 +55,7 @@ def _full() -> Row:
                             shape=shape(call)),)
 
     return Row(
-        name="tl.full", topic="creation", covers=("tl.full",), draw=draw,
+        name="tl.full", draw=draw,
         text=lambda call: f"tl.full({written(call)}, {call.operands[1].number}, {TRITON_NAMES[call.stored[0]]})",
         results=of_shape(shape),
         answer=answer, rules=lambda call: (NUM if dtype(call.stored[0]).is_float else BIT,))
@@ -73,10 +72,9 @@ def _zeros(name: str, text: str) -> Row:
                             to=call.stored[0], shape=shape),)
 
     return Row(
-        name=name, topic="creation", covers=(name,), draw=draw,
+        name=name, draw=draw,
         text=lambda call: text.format(shape=list(call.operands[0].shape), dtype=TRITON_NAMES[call.stored[0]]),
-        answer=answer,
-        rules=lambda call: (BIT,))
+        answer=answer)
 
 
 def _program() -> Row:
@@ -96,9 +94,9 @@ def _program() -> Row:
         return (every.reshape(rows),)
 
     return Row(
-        name="tl.program_id", topic="creation", covers=("tl.program_id", "tl.num_programs"), draw=draw,
+        name="tl.program_id", covers=("tl.program_id", "tl.num_programs"), draw=draw,
         text=lambda call: f"tl.{call.options['what']}({call.options['axis']})",
-        results=lambda call, version: (Result(dtype="i32"),), answer=answer, rules=lambda call: (BIT,), across=True)
+        results=lambda call, version: (Result(dtype="i32"),), answer=answer, across=True)
 
 
 def _swizzle() -> Row:
@@ -114,11 +112,10 @@ def _swizzle() -> Row:
         return lib.swizzled(i, j, **{name: call.number(name) for name in ("size_i", "size_j", "size_g")})
 
     return Row(
-        name="tl.swizzle2d", topic="creation", covers=("tl.swizzle2d",), draw=draw,
+        name="tl.swizzle2d", draw=draw,
         text=lambda call: "tl.swizzle2d((x0 & 0x7FFF) % {size_i}, (x1 & 0x7FFF) % {size_j}, {size_i}, {size_j}, "
                           "{size_g})".format(**call.options),
-        results=lambda call, version: (Result(dtype="i32", shape=(8,)),) * 2, answer=places,
-        rules=lambda call: (BIT, BIT))
+        results=lambda call, version: (Result(dtype="i32", shape=(8,)),) * 2, answer=places)
 
 
 ROWS = (

@@ -11,7 +11,7 @@ from typing import Any
 from tridiff.fuzz.language.choices import FLOATS, INTEGERS, Choices
 from tridiff.fuzz.language.row import Library, Row, Values
 from tridiff.fuzz.language.rows.movement import shape_of, spelled
-from tridiff.kernels.language.call import Call, Result
+from tridiff.kernels.language.call import Call, Options, Result
 from tridiff.kernels.language.emit import index
 from tridiff.oracles.dtypes import dtype
 from tridiff.oracles.rules import BIT, NUM, Rule
@@ -78,7 +78,7 @@ def _copy() -> Row:
         unit, last = _unit(name), block[-1]
         steps = (*(choices.often(0, -extent, -1, 1, extent // 2, extent) for extent in block[:-1]),
                  choices.often(0, -last, -unit, unit, last // 2 // unit * unit, last))
-        options: dict[str, bool | int | str] = {
+        options: Options = {
             "block": spelled(block), "steps": "".join(
                 f"{'m' if step < 0 else 'p'}{abs(step)}" for step in steps), "way": choices.one(("m", "f"))}
         if dtype(name).is_float and choices.flag():
@@ -112,7 +112,7 @@ def _copy() -> Row:
         return (_moved(call, lib, operands[0], steps_of(call), filler),)
 
     return Row(
-        name="tl.make_tensor_descriptor", topic="descriptors", draw=draw, text=text, loads=False, stores=False,
+        name="tl.make_tensor_descriptor", draw=draw, text=text, loads=False, stores=False,
         covers=("tl.make_tensor_descriptor", "tl.load_tensor_descriptor", "tl.store_tensor_descriptor",
                 "tl.tensor_descriptor"), aligned=True, answer=answer,
         rules=lambda call: (_rule(call.stored[0]),))
@@ -133,7 +133,7 @@ def _reduction(name: str) -> Row:
     def draw(choices: Choices) -> Call:
         one = choices.dtype(types)
         shape, block = _block(choices, one, 2)
-        options: dict[str, bool | int | str] = {"down": choices.whole(0, shape[0] - 1),
+        options: Options = {"down": choices.whole(0, shape[0] - 1),
                                                 "right": choices.one((0, shape[1] // 2 // _unit(one) * _unit(one)))}
         return Call(row=f"descriptor.{name}", operands=(choices.block(one, shape), choices.block(one, block)),
                     options=options, stored=(one,))
@@ -187,7 +187,7 @@ def _reduction(name: str) -> Row:
         return "the fence is an instruction of sm_90" if elsewhere else ""
 
     return Row(
-        name=f"descriptor.{name}", topic="descriptors", covers=(f"descriptor.{name}",), draw=draw, text=text,
+        name=f"descriptor.{name}", draw=draw, text=text,
         loads=False, stores=False, aligned=True, answer=answer, defined=defined, refused=refused,
         rules=lambda call: (_rule(call.stored[0]),))
 
@@ -226,9 +226,8 @@ def _rows_of_a_tensor(name: str) -> Row:
         return "rows are gathered and scattered by instructions of sm_100" if on_hopper else ""
 
     return Row(
-        name=f"descriptor.{name}", topic="descriptors", covers=(f"descriptor.{name}",), draw=draw, text=text,
-        loads=False, stores=False, aligned=True, answer=answer, refused=refused,
-        rules=lambda call: (BIT,))
+        name=f"descriptor.{name}", draw=draw, text=text,
+        loads=False, stores=False, aligned=True, answer=answer, refused=refused)
 
 
 ROWS = (_copy(), *(_reduction(name) for name in _REDUCTIONS), _rows_of_a_tensor("gather"), _rows_of_a_tensor("scatter"))

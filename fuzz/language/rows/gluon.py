@@ -94,7 +94,7 @@ def _in_gluon(row: Row) -> Row:
     covers = tuple(one.replace("tl.", "gl.") for one in row.covers if one.startswith("tl."))
     # Gluon had the function before Triton's own language named it.
     since = "" if row.name == "tl.to_tensor" else row.since
-    return replace(row, name=name, topic="gluon", covers=covers, draw=draw, text=text, refused=refused, gluon=True,
+    return replace(row, name=name, covers=covers, draw=draw, text=text, refused=refused, gluon=True,
                    since=since)
 
 

@@ -9,7 +9,7 @@ from dataclasses import dataclass
 
 from tridiff.fuzz.language.choices import EVERY, NUMBERS, Choices
 from tridiff.fuzz.language.row import NOT_INTERPRETED, Library, Row, Values
-from tridiff.kernels.language.call import Call, Result
+from tridiff.kernels.language.call import Call, Options, Result
 from tridiff.kernels.language.gluon import LAYOUTS
 from tridiff.kernels.language.lines import ANOTHER_SHAPE, ANOTHER_TYPE
 from tridiff.kernels.pointwise.record import TRITON_NAMES
@@ -25,15 +25,15 @@ def _same(name: str, covers: tuple[str, ...], text: Callable[[Call], str], *, si
 
     def draw(choices: Choices) -> Call:
         one, shape = choices.dtype(dtypes), choices.shape(high=high)
-        options: dict[str, bool | int | str] = {"layout": choices.whole(0, LAYOUTS - 1)}
+        options: Options = {"layout": choices.whole(0, LAYOUTS - 1)}
         if policy:
             options |= {"read": choices.one(tuple(_READ)), "write": choices.one(tuple(_WRITE))}
         return Call(row=name, operands=(choices.block(one, shape),), stored=(one,), options=options)
 
     return Row(
-        name=name, topic="gluon", covers=covers, draw=draw, text=text, since=since, loads=not policy,
+        name=name, covers=covers, draw=draw, text=text, since=since, loads=not policy,
         stores=not policy, gluon=True, refused=_device_only,
-        answer=lambda call, lib, operands: (operands[0],), rules=lambda call: (BIT,))
+        answer=lambda call, lib, operands: (operands[0],))
 
 
 def _device_only(call: Call, backend: str) -> str:
@@ -118,7 +118,7 @@ def _inline_asm() -> Row:
     def draw(choices: Choices) -> Call:
         kind = choices.one(tuple(_ASSEMBLIES))
         one, shape = choices.dtype(_ASSEMBLIES[kind].dtypes), choices.shape(high=3, most=512)
-        options: dict[str, bool | int | str] = {
+        options: Options = {
             "layout": choices.whole(0, LAYOUTS - 1), "assembly": kind, "pure": choices.flag(), "listed": choices.flag()}
         return Call(row="gl.inline_asm", stored=(one,), options=options,
                     operands=tuple(choices.block(one, shape) for _ in range(_ASSEMBLIES[kind].operands)))
@@ -138,7 +138,7 @@ def _inline_asm() -> Row:
         return (lib.pointwise(_ASSEMBLIES[str(call.options["assembly"])].op, call.stored[0], *operands),)
 
     return Row(
-        name="gl.inline_asm", topic="gluon", covers=("gl.inline_asm",), draw=draw, text=text, definitions=definitions,
+        name="gl.inline_asm", draw=draw, text=text, definitions=definitions,
         answer=answer, since="3.9.0", gluon=True, refused=_device_only,
         rules=lambda call: (NUM0 if call.stored[0].startswith("fp") else BIT,))
 

@@ -10,14 +10,12 @@ from typing import Any
 from tridiff.fuzz.language.choices import EVERY, INTEGERS, NUMBERS, Choices
 from tridiff.fuzz.language.row import Library, Row, Values, of_shape
 from tridiff.fuzz.language.rows.movement import shape_of, spelled
-from tridiff.kernels.language.call import Call, Operand, Result
+from tridiff.kernels.language.call import Call, Operand, Options, Result
 from tridiff.kernels.language.emit import index
 from tridiff.kernels.language.lines import ANOTHER_SHAPE
 from tridiff.kernels.pointwise.record import TRITON_NAMES
 from tridiff.oracles.dtypes import dtype
 from tridiff.oracles.rules import BIT
-
-Options = dict[str, bool | int | str]
 
 
 def _same(name: str, covers: tuple[str, ...], text: Callable[[Call], str], *, dtypes: tuple[str, ...] = EVERY,
@@ -30,8 +28,8 @@ def _same(name: str, covers: tuple[str, ...], text: Callable[[Call], str], *, dt
         return Call(row=name, operands=(choices.block(one, shape),), options=options(choices, shape), stored=(one,))
 
     return Row(
-        name=name, topic="hints", covers=covers, draw=draw, text=text, since=since, loads=loads, refused=refused,
-        answer=lambda call, lib, operands: (operands[0],), rules=lambda call: (BIT,))
+        name=name, covers=covers, draw=draw, text=text, since=since, loads=loads, refused=refused,
+        answer=lambda call, lib, operands: (operands[0],))
 
 
 def _said_of_addresses(call: Call) -> str:
@@ -72,8 +70,7 @@ def _multiples() -> Row:
         return total, lib.pointwise("floordiv_operator", one, total, call.number("by"))
 
     return Row(
-        name="tl.multiple_of", topic="hints", covers=("tl.multiple_of",), draw=draw, text=text, answer=answer,
-        rules=lambda call: (BIT, BIT))
+        name="tl.multiple_of", draw=draw, text=text, answer=answer)
 
 
 def _printed(call: Call) -> str:
@@ -91,9 +88,9 @@ def _item() -> Row:
         return Call(row="tensor.item", operands=(choices.block(one, shape),), stored=(one,))
 
     return Row(
-        name="tensor.item", topic="hints", covers=("tensor.item",), draw=draw, text=lambda call: "x0.item()",
+        name="tensor.item", draw=draw, text=lambda call: "x0.item()",
         results=of_shape(lambda call: ()),
-        answer=lambda call, lib, operands: (lib.reshape(operands[0], shape=()),), rules=lambda call: (BIT,))
+        answer=lambda call, lib, operands: (lib.reshape(operands[0], shape=()),))
 
 
 def _to_tensor() -> Row:
@@ -104,11 +101,11 @@ def _to_tensor() -> Row:
         return Call(row="tl.to_tensor", operands=(Operand(dtype="i32", shape=(1,)), number), stored=(number.dtype,))
 
     return Row(
-        name="tl.to_tensor", topic="hints", covers=("tl.to_tensor",), draw=draw, since="3.7.0",
+        name="tl.to_tensor", draw=draw, since="3.7.0",
         text=lambda call: f"tl.to_tensor({call.operands[1].number if call.operands[1].kind == 'number' else 'x1'})",
         results=of_shape(lambda call: ()),
         answer=lambda call, lib, operands: (lib.rows_of(operands[0], operands[0].shape[0], [operands[1]],
-                                                        to=call.stored[0], shape=()),), rules=lambda call: (BIT,))
+                                                        to=call.stored[0], shape=()),))
 
 
 def _reordered() -> Row:
@@ -133,11 +130,10 @@ def _reordered() -> Row:
         return "\n".join(["r0 = 0", *lines, "r0 = tl.sum(moved)"])
 
     return Row(
-        name="tl.view", topic="hints", covers=("tl.view", "tensor.view", "tl.reshape", "tl.ravel"), draw=draw,
+        name="tl.view", covers=("tl.view", "tensor.view", "tl.reshape", "tl.ravel"), draw=draw,
         text=text,
         results=of_shape(lambda call: ()),
-        answer=lambda call, lib, operands: (lib.fold(operands[0], kind="sum", axis=None, keep=False),),
-        rules=lambda call: (BIT,))
+        answer=lambda call, lib, operands: (lib.fold(operands[0], kind="sum", axis=None, keep=False),))
 
 
 def _joined() -> Row:
@@ -159,8 +155,8 @@ def _joined() -> Row:
             lib.fold(one, kind="sum", axis=None, keep=False) for one in operands)),)
 
     return Row(
-        name="tl.cat.reordered", topic="hints", covers=("tl.cat",), draw=draw, text=text, answer=answer,
-        results=of_shape(lambda call: ()), rules=lambda call: (BIT,))
+        name="tl.cat.reordered", covers=("tl.cat",), draw=draw, text=text, answer=answer,
+        results=of_shape(lambda call: ()))
 
 
 def _constant() -> Row:
@@ -178,12 +174,11 @@ def _constant() -> Row:
                            shape=(size,))
 
     return Row(
-        name="tl.max_constancy", topic="hints", covers=("tl.max_constancy",), draw=draw, loads=False,
+        name="tl.max_constancy", draw=draw, loads=False,
         text=lambda call: f"offset = tl.max_constancy(tl.arange(0, {call.operands[0].shape[0]}) // "
                           f"{call.options['groups']}, {call.options['groups']})\n"
                           "r0 = tl.load(x0_ptr + program * x0_pitch + offset)",
-        answer=lambda call, lib, operands: (lib.gather(operands[0], places(call, lib, operands), axis=0),),
-        rules=lambda call: (BIT,))
+        answer=lambda call, lib, operands: (lib.gather(operands[0], places(call, lib, operands), axis=0),))
 
 
 def _range() -> Row:
@@ -221,9 +216,8 @@ def _range() -> Row:
         return (found,)
 
     return Row(
-        name="tl.range", topic="hints", covers=("tl.range", "tl.static_range"), draw=draw, text=text, answer=answer,
-        results=lambda call, version: (Result(dtype="i32", shape=call.operands[0].shape),),
-        rules=lambda call: (BIT,))
+        name="tl.range", covers=("tl.range", "tl.static_range"), draw=draw, text=text, answer=answer,
+        results=lambda call, version: (Result(dtype="i32", shape=call.operands[0].shape),))
 
 
 _PAIR = """@triton.aggregate
@@ -243,7 +237,7 @@ def _aggregate() -> Row:
                     stored=(other, other, one))
 
     return Row(
-        name="tl.aggregate_replace", topic="hints", covers=("tl.aggregate_replace",), draw=draw, since="3.8.0",
+        name="tl.aggregate_replace", draw=draw, since="3.8.0",
         text=lambda call: "pair = _Pair(x0, x1)\nother = tl.aggregate_replace(pair, first=x1)\n"
                           "r0, r1, r2 = other.first, other.second, pair.first",
         definitions=lambda call: _PAIR, rules=lambda call: (BIT, BIT, BIT),

@@ -7,13 +7,11 @@ from typing import Any
 from tridiff.fuzz.language.choices import EVERY, NUMBERS, Choices
 from tridiff.fuzz.language.row import NOT_INTERPRETED, Library, Row, Values, of_shape
 from tridiff.fuzz.language.rows.movement import _expanded
-from tridiff.kernels.language.call import Call, Operand, Result
+from tridiff.kernels.language.call import Call, Operand, Options, Result
 from tridiff.kernels.language.gluon import LAYOUTS
 from tridiff.kernels.pointwise.record import TRITON_NAMES
 from tridiff.oracles.dtypes import dtype
 from tridiff.oracles.rules import BIT, NUM, SET, Rule
-
-Options = dict[str, bool | int | str]
 
 
 def _not_interpreted(call: Call, backend: str) -> str:
@@ -24,7 +22,7 @@ def _row(name: str, covers: tuple[str, ...], draw: Callable[[Choices], Call], te
          shape: Callable[[Call], tuple[int, ...]], answer: Callable[[Call, Library, Values], Any],
          loads: bool = True) -> Row:
     return Row(
-        name=name, topic="gluon", covers=covers, draw=draw, text=text, loads=loads, gluon=True,
+        name=name, covers=covers, draw=draw, text=text, loads=loads, gluon=True,
         refused=_not_interpreted, results=of_shape(shape),
         answer=lambda call, lib, operands: (answer(call, lib, operands),),
         rules=lambda call: (NUM if dtype(call.stored[0]).is_float else BIT,))
@@ -132,12 +130,11 @@ def _split() -> Row:
                     options=_way(choices))
 
     return Row(
-        name="gl.split", topic="gluon", covers=("gl.split",), draw=draw, gluon=True, refused=_not_interpreted,
+        name="gl.split", draw=draw, gluon=True, refused=_not_interpreted,
         text=lambda call: "tl.split(tl.convert_layout(x0, tl.BlockedLayout([1, 2], [32, 1], [tl.num_warps(), 1], "
                           "[1, 0])))",
         results=of_shape(lambda call: call.operands[0].shape[:1]),
-        answer=lambda call, lib, operands: (lib.half(operands[0], number=0), lib.half(operands[0], number=1)),
-        rules=lambda call: (BIT, BIT))
+        answer=lambda call, lib, operands: (lib.half(operands[0], number=0), lib.half(operands[0], number=1)))
 
 
 def _dot_fma() -> Row:
@@ -158,7 +155,7 @@ def _dot_fma() -> Row:
         return (bound_of_dot(operands, precision="ieee"),)
 
     return Row(
-        name="gl.dot_fma", topic="gluon", covers=("gl.dot_fma",), draw=draw, text=text, gluon=True, bounds=bounds,
+        name="gl.dot_fma", draw=draw, text=text, gluon=True, bounds=bounds,
         refused=_not_interpreted, answer=lambda call, lib, operands: (lib.products.candidates(*operands),),
         results=lambda call, version: (Result(dtype="fp32", shape=call.operands[2].shape),),
         rules=lambda call: (SET(_dot_rule()),), contents=lambda call: ("moderate", "moderate", "moderate"))

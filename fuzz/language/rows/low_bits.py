@@ -11,7 +11,6 @@ from tridiff.fuzz.language.row import Library, Row, Values
 from tridiff.kernels.language.call import Call, Result
 from tridiff.kernels.pointwise.record import TRITON_NAMES
 from tridiff.oracles.dtypes import dtype
-from tridiff.oracles.rules import BIT
 
 _WAYS = {"transposed": "tl.trans({0})", "noinline": "apart({0})", "plain": "{0}"}
 """How they are moved."""
@@ -68,9 +67,9 @@ def _low_bits() -> Row:
         return (Result(dtype=call.stored[0], shape=shape[::-1] if call.options["way"] == "transposed" else shape),)
 
     return Row(
-        name="tl.cast.low", topic="conversions", covers=("tl.cast", "tensor.to"), draw=draw, text=text, results=results,
+        name="tl.cast.low", covers=("tl.cast", "tensor.to"), draw=draw, text=text, results=results,
         definitions=lambda call: _APART if call.options["way"] == "noinline" else "", answer=answer, defined=defined,
-        contents=lambda call: ("moderate", "moderate"), rules=lambda call: (BIT,))
+        contents=lambda call: ("moderate", "moderate"))
 
 
 ROWS = (_low_bits(),)

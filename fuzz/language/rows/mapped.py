@@ -13,7 +13,7 @@ from tridiff.fuzz.language.row import Library, Row, Values, of_shape
 from tridiff.fuzz.language.rows.operators import together
 from tridiff.fuzz.language.rows.reductions import axis_of, folded
 from tridiff.fuzz.language.texts import arguments
-from tridiff.kernels.language.call import Call, Result
+from tridiff.kernels.language.call import Call, Options, Result
 from tridiff.kernels.pointwise.record import TRITON_NAMES
 from tridiff.oracles.rules import BIT, NUM0
 
@@ -95,7 +95,7 @@ def _assembly() -> Row:
                 f"dtype={said}, is_pure={call.options['pure']}, pack={chosen.pack})")
 
     return Row(
-        name="tl.inline_asm_elementwise", topic="mapped", covers=("tl.inline_asm_elementwise",), draw=draw, text=text,
+        name="tl.inline_asm_elementwise", draw=draw, text=text,
         results=of_shape(together),
         answer=lambda call, lib, operands: _BY_NAME[str(call.options["assembly"])].answer(
             lib, call, lib.align(operands)),
@@ -146,7 +146,7 @@ def _map_elementwise() -> Row:
         return f"{names} = tl.map_elementwise(_mapped, x0, x1{packed})"
 
     return Row(
-        name="tl.map_elementwise", topic="mapped", covers=("tl.map_elementwise",), draw=draw, text=text,
+        name="tl.map_elementwise", draw=draw, text=text,
         definitions=lambda call: f"@triton.jit\n{_FUNCTIONS[str(call.options['mapping'])]}\n",
         results=of_shape(together),
         answer=lambda call, lib, operands: _mapped(lib, call, lib.align(operands)),
@@ -171,7 +171,7 @@ def _reduce_three() -> Row:
     def draw(choices: Choices) -> Call:
         shape = choices.shape(high=3, most=512)
         types = (choices.dtype(("i32", "u64")), choices.dtype(("fp32", "i16", "fp64")), choices.dtype(("i32", "u8")))
-        options: dict[str, bool | int | str] = {"axis": choices.whole(0, len(shape) - 1)}
+        options: Options = {"axis": choices.whole(0, len(shape) - 1)}
         if choices.flag():
             options["keep_dims"] = choices.flag()
         return Call(row="tl.reduce.three", operands=tuple(choices.block(one, shape) for one in types),
@@ -187,7 +187,7 @@ def _reduce_three() -> Row:
         return f"tl.reduce((x0, x1, x2), {call.options['axis']}, _three{keep})"
 
     return Row(
-        name="tl.reduce.three", topic="mapped", covers=("tl.reduce",), draw=draw, text=text,
+        name="tl.reduce.three", covers=("tl.reduce",), draw=draw, text=text,
         definitions=lambda call: _COMBINE, answer=answer,
         results=of_shape(folded),
         rules=lambda call: tuple(NUM0 if one.startswith("fp") else BIT for one in call.stored))
@@ -198,7 +198,7 @@ def _affine_scan() -> Row:
 
     def draw(choices: Choices) -> Call:
         one, shape = choices.dtype(("u32", "i32", "u64")), choices.shape(high=3, most=512)
-        options: dict[str, bool | int | str] = {"axis": choices.whole(0, len(shape) - 1)}
+        options: Options = {"axis": choices.whole(0, len(shape) - 1)}
         if choices.flag():
             options["reverse"] = choices.flag()
         return Call(row="tl.associative_scan.affine", operands=(choices.block(one, shape), choices.block(one, shape)),
@@ -209,8 +209,8 @@ def _affine_scan() -> Row:
         return f"tl.associative_scan((x0, x1), {call.options['axis']}, _affine{back})"
 
     return Row(
-        name="tl.associative_scan.affine", topic="mapped", covers=("tl.associative_scan",), draw=draw, text=text,
-        definitions=lambda call: _COMBINE, rules=lambda call: (BIT, BIT),
+        name="tl.associative_scan.affine", covers=("tl.associative_scan",), draw=draw, text=text,
+        definitions=lambda call: _COMBINE,
         answer=lambda call, lib, operands: lib.affine_scan(
             *operands, axis=call.number("axis"), reverse=bool(call.option("reverse"))))
 

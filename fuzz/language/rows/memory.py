@@ -5,7 +5,7 @@ from tridiff.fuzz.language.choices import EVERY, INTEGERS, NUMBERS, Choices
 from tridiff.fuzz.language.row import Library, Row, Values, of_shape
 from tridiff.fuzz.language.rows import atomics, pointers, rereads, truths
 from tridiff.fuzz.language.rows.atomics import place
-from tridiff.kernels.language.call import Call, Operand, Result
+from tridiff.kernels.language.call import Call, Operand, Options, Result
 from tridiff.kernels.language.emit import index
 from tridiff.oracles.dtypes import dtype
 from tridiff.oracles.rules import BIT, NUM
@@ -15,8 +15,8 @@ _CACHES = {"tl.load": ("ca", "cg", "cv"), "tl.store": ("wb", "cg", "cs", "wt")}
 _EVICTIONS = ("evict_first", "evict_last")
 
 
-def _hints(choices: Choices) -> dict[str, bool | int | str]:
-    options: dict[str, bool | int | str] = {}
+def _hints(choices: Choices) -> Options:
+    options: Options = {}
     if choices.whole(0, 3) == 3:
         options["cache"] = choices.one(_CACHES["tl.load"])
     if choices.whole(0, 3) == 3:
@@ -69,7 +69,7 @@ def _load() -> Row:
         return (operands[1] | (len(operands) > 2),)
 
     return Row(
-        name="tl.load", topic="memory", covers=("tl.load",), draw=draw, text=text, loads=False, answer=answer,
+        name="tl.load", draw=draw, text=text, loads=False, answer=answer,
         rules=lambda call: (NUM if dtype(call.stored[0]).is_float else BIT,), defined=defined)
 
 
@@ -96,9 +96,9 @@ def _pointer_arithmetic() -> Row:
         return (lib.gather(operands[0], places, axis=0),)
 
     return Row(
-        name="pointer.arithmetic", topic="memory", covers=("pointer",), draw=draw, text=text, loads=False,
+        name="pointer.arithmetic", covers=("pointer",), draw=draw, text=text, loads=False,
         results=of_shape(lambda call: call.operands[1].shape),
-        answer=answer, rules=lambda call: (BIT,))
+        answer=answer)
 
 
 def _block_pointer() -> Row:
@@ -107,7 +107,7 @@ def _block_pointer() -> Row:
     def draw(choices: Choices) -> Call:
         one = choices.dtype(NUMBERS)
         height, width = choices.one((4, 8, 16)), choices.one((4, 8, 16))
-        options: dict[str, bool | int | str] = {
+        options: Options = {
             "rows": choices.one((1, 2, 4, 8, 16)), "columns": choices.one((1, 2, 4, 8, 16)),
             "down": choices.whole(0, height - 1), "right": choices.whole(0, width - 1),
             "advance": choices.flag()}
@@ -142,7 +142,7 @@ def _block_pointer() -> Row:
         return (lib.reshape(lib.loaded(taken, known_, 0), shape=(rows, columns)),)
 
     return Row(
-        name="tl.make_block_ptr", topic="memory", covers=("tl.make_block_ptr", "tl.advance", "tl.load"), draw=draw,
+        name="tl.make_block_ptr", covers=("tl.make_block_ptr", "tl.advance", "tl.load"), draw=draw,
         text=text, loads=False, until="3.8.0", answer=answer,
         results=lambda call, version: (Result(dtype=call.stored[0], shape=(call.number("rows"),
                                                                            call.number("columns"))),),
@@ -168,11 +168,10 @@ def _store() -> Row:
             "tl.debug_barrier()", "r0 = tl.load(memory)"])
 
     return Row(
-        name="tl.store", topic="memory", covers=("tl.store", "tl.debug_barrier", "tensor.store"), draw=draw, text=text,
+        name="tl.store", covers=("tl.store", "tl.debug_barrier", "tensor.store"), draw=draw, text=text,
         loads=False,
         answer=lambda call, lib, operands: (lib.where(
-            operands[2], operands[1], operands[0], computed=call.stored[0]),),
-        rules=lambda call: (BIT,))
+            operands[2], operands[1], operands[0], computed=call.stored[0]),))
 
 
 ROWS = (_load(), _store(), _pointer_arithmetic(), _block_pointer(), *atomics.ROWS, *pointers.ROWS, *truths.ROWS,

@@ -5,12 +5,10 @@ from typing import Any
 
 from tridiff.fuzz.language.choices import EVERY, INTEGERS, Choices, axis_spelled, broadcast
 from tridiff.fuzz.language.row import Library, Row, Values, of_shape
-from tridiff.kernels.language.call import Call, Operand, Result
+from tridiff.kernels.language.call import Call, Operand, Options, Result
 from tridiff.oracles.dtypes import dtype
-from tridiff.oracles.rules import BIT
 
 Shape = tuple[int, ...]
-Options = dict[str, bool | int | str]
 
 
 def _listed(shape: Shape) -> str:
@@ -37,9 +35,9 @@ def _moving(name: str, covers: tuple[str, ...], *, options: Callable[[Choices, S
         return Call(row=name, operands=(choices.block(one, shape),), options=options(choices, shape), stored=(one,))
 
     return Row(
-        name=name, topic="movement", covers=covers, draw=draw, text=text, since=since,
+        name=name, covers=covers, draw=draw, text=text, since=since,
         results=of_shape(becomes),
-        answer=lambda call, lib, operands: (moved(lib, call, operands[0]),), rules=lambda call: (BIT,))
+        answer=lambda call, lib, operands: (moved(lib, call, operands[0]),))
 
 
 def _regrouped(choices: Choices, shape: Shape) -> Options:
@@ -108,11 +106,10 @@ def _broadcast_to() -> Row:
             "shape": spelled(shape), "way": choices.one(("list", "arguments", "method"))})
 
     return Row(
-        name="tl.broadcast_to", topic="movement", covers=("tl.broadcast_to", "tensor.broadcast_to"), draw=draw,
+        name="tl.broadcast_to", covers=("tl.broadcast_to", "tensor.broadcast_to"), draw=draw,
         text=_listing("broadcast_to", "shape"),
         results=of_shape(lambda call: shape_of(call.options["shape"])),
-        answer=lambda call, lib, operands: (lib.broadcast(operands[0], shape=shape_of(call.options["shape"])),),
-        rules=lambda call: (BIT,))
+        answer=lambda call, lib, operands: (lib.broadcast(operands[0], shape=shape_of(call.options["shape"])),))
 
 
 def _pair(name: str, covers: tuple[str, ...], *, text: Callable[[Call], str], becomes: Callable[[Call], Shape],
@@ -127,9 +124,9 @@ def _pair(name: str, covers: tuple[str, ...], *, text: Callable[[Call], str], be
                     options=options(choices, shape), stored=(one,))
 
     return Row(
-        name=name, topic="movement", covers=covers, draw=draw, text=text, since=since,
+        name=name, covers=covers, draw=draw, text=text, since=since,
         results=of_shape(becomes),
-        answer=lambda call, lib, operands: (moved(lib, call, operands[0], operands[1]),), rules=lambda call: (BIT,))
+        answer=lambda call, lib, operands: (moved(lib, call, operands[0], operands[1]),))
 
 
 def _both(call: Call) -> Shape:
@@ -150,11 +147,10 @@ def _broadcast() -> Row:
         return Call(row="tl.broadcast", operands=operands, stored=(one, one))
 
     return Row(
-        name="tl.broadcast", topic="movement", covers=("tl.broadcast",), draw=draw,
+        name="tl.broadcast", draw=draw,
         text=lambda call: "tl.broadcast(x0, x1)",
         results=of_shape(_both),
-        answer=lambda call, lib, operands: tuple(lib.broadcast(one, shape=_both(call)) for one in operands),
-        rules=lambda call: (BIT, BIT))
+        answer=lambda call, lib, operands: tuple(lib.broadcast(one, shape=_both(call)) for one in operands))
 
 
 def _split() -> Row:
@@ -164,12 +160,11 @@ def _split() -> Row:
                     options={"way": choices.one(("function", "method"))})
 
     return Row(
-        name="tl.split", topic="movement", covers=("tl.split", "tensor.split"), draw=draw,
+        name="tl.split", covers=("tl.split", "tensor.split"), draw=draw,
         text=lambda call: "x0.split()" if call.option("way") == "method" else "tl.split(x0)",
         results=lambda call, version: tuple(Result(dtype=one, shape=call.operands[0].shape[:-1])
                                             for one in call.stored),
-        answer=lambda call, lib, operands: (lib.half(operands[0], number=0), lib.half(operands[0], number=1)),
-        rules=lambda call: (BIT, BIT))
+        answer=lambda call, lib, operands: (lib.half(operands[0], number=0), lib.half(operands[0], number=1)))
 
 
 def _gather() -> Row:
@@ -191,12 +186,11 @@ def _gather() -> Row:
                              min(extent - 1, int(dtype(call.operands[1].dtype).max)))
 
     return Row(
-        name="tl.gather", topic="movement", covers=("tl.gather", "tensor.gather"), draw=draw,
+        name="tl.gather", covers=("tl.gather", "tensor.gather"), draw=draw,
         text=lambda call: f"tl.gather(x0, x1 & {_mask(call)}, {call.options['axis']})",
         results=of_shape(lambda call: call.operands[1].shape),
         answer=lambda call, lib, operands: (lib.gather(operands[0], within(call, lib, operands),
-                                                       axis=call.number("axis")),),
-        rules=lambda call: (BIT,))
+                                                       axis=call.number("axis")),))
 
 
 def _mask(call: Call) -> int:

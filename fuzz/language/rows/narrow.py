@@ -28,7 +28,7 @@ def _pair(name: str, op: str, text: str, rule: Any, *, result: str = "") -> Row:
         return (lib.candidates(wide, to=call.stored[0]),)
 
     return Row(
-        name=row, topic="narrow", covers=("fp8",), draw=draw, text=lambda call: text.format("x0", "x1"),
+        name=row, covers=("fp8",), draw=draw, text=lambda call: text.format("x0", "x1"),
         results=of_shape(together), answer=answer,
         rules=lambda call: (rule,))
 
@@ -46,7 +46,7 @@ def _one(name: str, text: str, op: str, rule: Rule) -> Row:
         return Call(row=row, operands=(choices.block(one, choices.shape()),), stored=(one,))
 
     return Row(
-        name=row, topic="narrow", covers=("fp8",), draw=draw, text=lambda call: text, rules=lambda call: (rule,),
+        name=row, covers=("fp8",), draw=draw, text=lambda call: text, rules=lambda call: (rule,),
         answer=answer)
 
 
@@ -76,7 +76,7 @@ def _folded(name: str, text: str, kind: str, result: str) -> Row:
                 else clean[..., 0] | True,)
 
     return Row(
-        name=row, topic="narrow", covers=("fp8",), draw=draw, defined=defined, answer=answer,
+        name=row, covers=("fp8",), draw=draw, defined=defined, answer=answer,
         text=lambda call: text.format(axis=len(call.operands[0].shape) - 1),
         results=of_shape(shape),
         rules=lambda call: (BIT if call.stored[0] == "i32" else NUM0,))

@@ -51,7 +51,7 @@ def binary(name: str, op: str, text: str, *, covers: tuple[str, ...], dtypes: tu
         return (lib.pointwise_defined(op, computed(call), *operands),)
 
     return Row(
-        name=name, topic="operators", covers=covers, draw=draw, text=write,
+        name=name, covers=covers, draw=draw, text=write,
         results=lambda call, version: (Result(dtype=result(call), shape=together(call)),),
         answer=lambda call, lib, operands: (lib.pointwise(op, computed(call), *operands),),
         rules=lambda call: (_rule(op, computed(call), result(call)),), defined=defined,
@@ -73,7 +73,7 @@ def _unary(name: str, text: str, op: str, dtypes: tuple[str, ...], *covers: str,
         return Call(row=name, operands=(choices.block(one, choices.shape(low=0)),), stored=(result or one,))
 
     return Row(
-        name=name, topic="operators", covers=covers, draw=draw, text=lambda call: text,
+        name=name, covers=covers, draw=draw, text=lambda call: text,
         answer=lambda call, lib, operands: (lib.pointwise(op, call.operands[0].dtype, *operands),),
         rules=lambda call: (rule_of(op, (call.operands[0].dtype,), call.stored[0]),))
 
@@ -95,7 +95,7 @@ def _shift(name: str, symbol: str, method: str) -> Row:
         return (lib.pointwise_defined(f"{op}_operator", call.stored[0], *operands),)
 
     return Row(
-        name=name, topic="operators", covers=_sides(method), draw=draw,
+        name=name, covers=_sides(method), draw=draw,
         text=lambda call: f"x0 {symbol} {argument(call, 1)}",
         results=of_shape(together),
         answer=lambda call, lib, operands: (lib.pointwise(op, call.stored[0], *operands),),
@@ -113,7 +113,7 @@ def _logical(name: str, text: str, op: str, *covers: str) -> Row:
         return Call(row=name, operands=operands, stored=("i1",))
 
     return Row(
-        name=name, topic="operators", covers=covers, draw=draw, text=lambda call: text.format("x0", "x1"),
+        name=name, covers=covers, draw=draw, text=lambda call: text.format("x0", "x1"),
         results=lambda call, version: (Result(dtype="i1", shape=together(call)),),
         answer=lambda call, lib, operands: (lib.pointwise(op, "i1", *operands),), rules=lambda call: (rule_of(
             op, ("i1",), "i1"),))

@@ -6,8 +6,7 @@ from tridiff.fuzz.language.choices import NUMBERS, Choices
 from tridiff.fuzz.language.row import Library, Row, Values, of_shape
 from tridiff.fuzz.language.rows.reductions import exact
 from tridiff.fuzz.language.texts import keywords
-from tridiff.kernels.language.call import Call, Operand, Result
-from tridiff.oracles.rules import BIT
+from tridiff.kernels.language.call import Call, Operand, Options, Result
 
 
 def _without_nan(call: Call, lib: Library, operands: Values, shape: tuple[int, ...]) -> Values:
@@ -16,9 +15,9 @@ def _without_nan(call: Call, lib: Library, operands: Values, shape: tuple[int, .
     return ((~line).expand(-1, *shape),)
 
 
-def _order(choices: Choices, shape: tuple[int, ...]) -> dict[str, bool | int | str]:
+def _order(choices: Choices, shape: tuple[int, ...]) -> Options:
     """Whether the line falls, and its axis, each given or left to the default."""
-    options: dict[str, bool | int | str] = {}
+    options: Options = {}
     if choices.flag():
         options["descending"] = choices.flag()
     if choices.whole(0, 3) == 3:
@@ -41,7 +40,7 @@ def _sorted(name: str, *, method: bool = False) -> Row:
         return f"{start}{', ' if said and not method else ''}{said})"
 
     return Row(
-        name=row, topic="ordering", covers=(name, "tensor.sort") if method else (name,), draw=draw, text=text,
+        name=row, covers=(name, "tensor.sort") if method else (name,), draw=draw, text=text,
         answer=lambda call, lib, operands: (lib.sort(operands[0], descending=bool(call.option("descending"))),),
         rules=lambda call: (exact(call.stored[0]),),
         defined=lambda call, lib, operands: _without_nan(call, lib, operands, call.operands[0].shape))
@@ -51,7 +50,7 @@ def _topk() -> Row:
     def draw(choices: Choices) -> Call:
         one, shape = choices.dtype(NUMBERS), choices.shape(high=3, most=512, many_steps=True)
         k = choices.one([1 << power for power in range(shape[-1].bit_length())])
-        options: dict[str, bool | int | str] = {"k": k}
+        options: Options = {"k": k}
         if choices.whole(0, 3) == 3:
             options["dim"] = len(shape) - 1
         if choices.whole(0, 2) == 2:
@@ -66,7 +65,7 @@ def _topk() -> Row:
         return lib.gather(found, places, axis=-1)
 
     return Row(
-        name="tl.topk", topic="ordering", covers=("tl.topk", "tensor.topk"), draw=draw,
+        name="tl.topk", covers=("tl.topk", "tensor.topk"), draw=draw,
         text=lambda call: f"tl.topk(x0, {call.options['k']}{keywords(call, 'dim', 'descending')})",
         newer={"descending": "3.8.0"},
         results=lambda call, version: (Result(dtype=call.stored[0], shape=(*call.operands[0].shape[:-1],
@@ -93,11 +92,11 @@ def _histogram() -> Row:
         return lib.histogram(inside, bins=bins, mask=operands[1] if len(operands) > 1 else None)
 
     return Row(
-        name="tl.histogram", topic="ordering", covers=("tl.histogram", "tensor.histogram"), draw=draw,
+        name="tl.histogram", covers=("tl.histogram", "tensor.histogram"), draw=draw,
         text=lambda call: f"tl.histogram(x0 & {call.number('bins') - 1}, {call.options['bins']}" + (
             ", mask=x1)" if len(call.operands) > 1 else ")"),
         results=lambda call, version: (Result(dtype="i32", shape=(call.number("bins"),)),),
-        answer=lambda call, lib, operands: (counted(call, lib, operands),), rules=lambda call: (BIT,))
+        answer=lambda call, lib, operands: (counted(call, lib, operands),))
 
 
 def _merge() -> Row:
@@ -128,7 +127,7 @@ def _merge() -> Row:
         return ((~(lines[0] | lines[1])).expand(-1, *shape(call)),)
 
     return Row(
-        name="tl.bitonic_merge", topic="ordering", covers=("tl.bitonic_merge",), draw=draw, text=text,
+        name="tl.bitonic_merge", draw=draw, text=text,
         results=of_shape(shape),
         answer=lambda call, lib, operands: (lib.sort(lib.cat(*operands, axis=-1),
                                                      descending=bool(call.option("descending"))),),

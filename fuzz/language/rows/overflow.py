@@ -13,10 +13,9 @@ from tridiff.fuzz.language.promotion import of_types, promoted, same_signedness
 from tridiff.fuzz.language.row import Library, Row, Values, of_shape
 from tridiff.fuzz.language.rows.operators import together
 from tridiff.fuzz.language.texts import argument
-from tridiff.kernels.language.call import Call, Operand, OperandKind, Result
+from tridiff.kernels.language.call import Call, Operand, OperandKind, Options, Result
 from tridiff.kernels.pointwise.record import TRITON_NAMES
 from tridiff.oracles.dtypes import SIGNED, dtype
-from tridiff.oracles.rules import BIT
 
 SYMBOLS = {"add": "+", "sub": "-", "mul": "*"}
 _WAYS = ("plain", "in_place", "function", "unchecked", "helper", "noinline", "branch", "repeated")
@@ -94,10 +93,10 @@ def _binary(op: str) -> Row:
         return f"{mode}\ndef _inner(a, b):\n    return a {SYMBOLS[op]} b\n\n\n" if mode else ""
 
     return Row(
-        name=f"overflow.{op}", topic="overflow", covers=(), budget=_BUDGET, draw=draw, text=text,
+        name=f"overflow.{op}", covers=(), budget=_BUDGET, draw=draw, text=text,
         definitions=definitions,
         results=lambda call, version: (Result(dtype=promoted(*call.operands), shape=together(call)),),
-        answer=answer, rules=lambda call: (BIT,), checked=checked)
+        answer=answer, checked=checked)
 
 
 def _possible(way: str, a: Operand, b: Operand) -> bool:
@@ -122,10 +121,10 @@ def _negated() -> Row:
             watch.compute("sub", 0, x, call.stored[0])
 
     return Row(
-        name="overflow.neg", topic="overflow", covers=(), budget=_BUDGET, draw=draw, text=lambda call: "-x0",
+        name="overflow.neg", covers=(), budget=_BUDGET, draw=draw, text=lambda call: "-x0",
         results=lambda call, version: (Result(dtype=call.operands[0].dtype, shape=together(call)),),
         answer=lambda call, lib, operands: (lib.pointwise("sub", call.stored[0], 0, operands[0]),),
-        rules=lambda call: (BIT,), checked=checked)
+        checked=checked)
 
 
 def _ceiling() -> Row:
@@ -162,10 +161,10 @@ def _ceiling() -> Row:
         return (lib.pointwise_defined("floordiv_operator", of, above, operands[1]),)
 
     return Row(
-        name="overflow.cdiv", topic="overflow", covers=(), budget=_BUDGET, draw=draw,
+        name="overflow.cdiv", covers=(), budget=_BUDGET, draw=draw,
         text=lambda call: f"tl.cdiv({argument(call, 0)}, {argument(call, 1)})",
         results=of_shape(together), answer=answer,
-        defined=defined, rules=lambda call: (BIT,), checked=checked)
+        defined=defined, checked=checked)
 
 
 def _pointer() -> Row:
@@ -207,9 +206,9 @@ def _pointer() -> Row:
         return (lib.cast(offset, to="i64"),)
 
     return Row(
-        name="overflow.pointer", topic="overflow", covers=(), budget=_BUDGET, draw=draw, text=text,
+        name="overflow.pointer", covers=(), budget=_BUDGET, draw=draw, text=text,
         results=lambda call, version: (Result(dtype="i64", shape=together(call)),), answer=answer,
-        rules=lambda call: (BIT,), checked=checked)
+        checked=checked)
 
 
 def _index() -> Row:
@@ -237,10 +236,10 @@ def _index() -> Row:
         return (lib.pointwise("add", of, lib.pointwise("mul", of, places, stride), start),)
 
     return Row(
-        name="overflow.index", topic="overflow", covers=(), budget=_BUDGET, draw=draw,
+        name="overflow.index", covers=(), budget=_BUDGET, draw=draw,
         text=lambda call: f"tl.arange(0, {length(call)}) * x0 + x1",
         results=lambda call, version: (Result(dtype=of_types("i32", call.operands[0].dtype), shape=(length(call),)),),
-        answer=answer, rules=lambda call: (BIT,), checked=checked)
+        answer=answer, checked=checked)
 
 
 FOLDS = {"sum": "add", "_add": "add", "_product": "mul"}
@@ -262,7 +261,7 @@ def _folded(scan: bool) -> Row:
         function = choices.one(tuple(functions))
         types = ("i32", "u32", "i64", "u64") if function in _LIBRARY else INTEGERS
         one, shape = choices.dtype(types), choices.shape(low=1, high=2, most=_MOST, least=2)
-        options: dict[str, bool | int | str] = {"by": function, "axis": choices.whole(0, len(shape) - 1)}
+        options: Options = {"by": function, "axis": choices.whole(0, len(shape) - 1)}
         if scan:
             options["reverse"] = choices.flag()
         return Call(row=name, operands=(choices.block(one, shape),), options=options, stored=(one,))
@@ -301,9 +300,9 @@ def _folded(scan: bool) -> Row:
         return (lib.fold(operands[0], kind=kind, axis=axis, keep=False),)
 
     return Row(
-        name=name, topic="overflow", covers=(), budget=_BUDGET, draw=draw, text=text, refused=_library,
+        name=name, covers=(), budget=_BUDGET, draw=draw, text=text, refused=_library,
         results=lambda call, version: (Result(dtype=call.operands[0].dtype, shape=shape(call)),), answer=answer,
-        rules=lambda call: (BIT,), checked=checked,
+        checked=checked,
         contents=lambda call: (functions[str(call.options["by"])],))
 
 
@@ -355,10 +354,10 @@ def _quiet() -> Row:
         return (lib.pointwise_defined("floordiv_operator", of, *operands) if op == "floordiv" else known,)
 
     return Row(
-        name="overflow.nothing", topic="overflow", covers=(), budget=_BUDGET, draw=draw, text=text,
+        name="overflow.nothing", covers=(), budget=_BUDGET, draw=draw, text=text,
         results=lambda call, version: (Result(dtype=halves[call.operands[0].dtype] if call.options["op"] == "narrow"
                                               else call.operands[0].dtype, shape=together(call)),),
-        answer=answer, defined=defined, rules=lambda call: (BIT,), checked=lambda call, watch, operands: None)
+        answer=answer, defined=defined, checked=lambda call, watch, operands: None)
 
 
 ROWS = (*(_binary(op) for op in SYMBOLS), _negated(), _ceiling(), _pointer(), _index(), _folded(False), _folded(True),

@@ -37,7 +37,7 @@ def _piece(name: str, signatures: tuple[tuple[str, ...], ...], answer: Callable[
         return (defined(lib.align(operands)),)
 
     return flushing(Row(
-        name=function, topic="special", covers=(function,), draw=draw,
+        name=function, draw=draw,
         text=lambda call: text.format(f"{function}({arguments(call)})"),
         results=of_shape(together),
         answer=lambda call, lib, operands: (answer(lib, lib.align(operands)),), budget=budget,

@@ -8,7 +8,7 @@ from typing import Any
 from tridiff.fuzz.language.choices import EVERY, INTEGERS, Choices
 from tridiff.fuzz.language.row import Library, Row, Values, of_shape
 from tridiff.fuzz.language.rows.atomics import place
-from tridiff.kernels.language.call import Call, Operand, Result
+from tridiff.kernels.language.call import Call, Operand, Options, Result
 from tridiff.kernels.language.emit import index
 from tridiff.kernels.pointwise.record import TRITON_NAMES
 from tridiff.oracles.dtypes import dtype
@@ -19,7 +19,6 @@ POINTED = EVERY[1:]
 WAYS = ("to", "method", "function")
 _THROUGH = ("", "i64", "u64")
 _LONGEST = 1 << 12
-Options = dict[str, bool | int | str]
 
 
 def converted(call: Call, value: str, to: str) -> str:
@@ -225,7 +224,7 @@ def _load() -> Row:
         return (NUM if number and dtype(call.stored[0]).is_float else BIT,)
 
     return Row(
-        name="pointer.cast", topic="memory", covers=("tl.cast", "tensor.to", "tensor.cast", "tl.load", "pointer"),
+        name="pointer.cast", covers=("tl.cast", "tensor.to", "tensor.cast", "tl.load", "pointer"),
         draw=draw, text=text, loads=False, aligned=True, results=results, answer=answer, rules=rules, defined=defined)
 
 
@@ -262,9 +261,9 @@ def _store() -> Row:
         return (memory_after(call, lib, operands, places_of_lanes(call, lanes)),)
 
     return Row(
-        name="pointer.cast.store", topic="memory",
+        name="pointer.cast.store",
         covers=("tl.cast", "tensor.to", "tensor.cast", "tl.store", "pointer"), draw=draw, text=text, loads=False,
-        aligned=True, results=results, answer=answer, rules=lambda call: (BIT,))
+        aligned=True, results=results, answer=answer)
 
 
 def _address() -> Row:
@@ -304,7 +303,7 @@ def _address() -> Row:
         return apart, read, ~null, null
 
     return Row(
-        name="pointer.address", topic="memory", covers=("tl.cast", "tensor.to", "tensor.cast", "pointer"), draw=draw,
+        name="pointer.address", covers=("tl.cast", "tensor.to", "tensor.cast", "pointer"), draw=draw,
         text=text, loads=False, answer=answer, rules=lambda call: (BIT, BIT, BIT, BIT),
         results=of_shape(lambda call: call.operands[1].shape))
 

@@ -49,7 +49,7 @@ def _elementary(op: Op, form: Form, function: str) -> Row:
         shape = choices.shape(low=0)
         operands = tuple(choices.block(one, shape) for one in signature)
         result = form.result if isinstance(form.result, str) else signature[form.result]
-        options: dict[str, bool | int | str] = {"way": choices.one(ways)} if len(ways) > 1 else {}
+        options: Options = {"way": choices.one(ways)} if len(ways) > 1 else {}
         return Call(row=f"{function}.{op.name}", operands=operands, stored=(result,), options=options)
 
     def text(call: Call) -> str:
@@ -75,7 +75,7 @@ def _elementary(op: Op, form: Form, function: str) -> Row:
         return (pointwise.defined(op.name, *operands),)
 
     return flushing(Row(
-        name=f"{function}.{op.name}", topic="pointwise", draw=draw, text=text,
+        name=f"{function}.{op.name}", draw=draw, text=text,
         covers=(function, f"tensor.{name}") if name in _METHODS else (function,),
         results=of_shape(together),
         answer=lambda call, lib, operands: (lib.mixed(op.name, *operands),),
@@ -107,7 +107,7 @@ def _function(name: str, op: str, dtypes: tuple[str, ...], *, converts: bool = T
         return (lib.pointwise_defined(op, call.stored[0], *operands),)
 
     return Row(
-        name=name, topic="pointwise", covers=(name,), draw=draw,
+        name=name, draw=draw,
         text=lambda call: f"{name}({arguments(call)})",
         results=results,
         answer=lambda call, lib, operands: (lib.pointwise(op, call.stored[0], *operands),),
@@ -136,7 +136,7 @@ def _extremum(name: str, covers: tuple[str, ...]) -> Row:
         return short if call.option("nan", "") == "ALL" else {"minimum": "fmin", "maximum": "fmax"}[short]
 
     return Row(
-        name=name, topic="pointwise", covers=covers, draw=draw,
+        name=name, covers=covers, draw=draw,
         text=lambda call: f"{name}({arguments(call)}" + (
             f", propagate_nan=tl.PropagateNan.{call.options['nan']})" if "nan" in call.options else ")"),
         results=lambda call, version: (Result(dtype=of_extremum(call, version), shape=together(call)),),
@@ -166,7 +166,7 @@ def _clamp() -> Row:
         return (lib.pointwise("fmin", name, lib.pointwise("fmax", name, x, low), high),)
 
     return Row(
-        name="tl.clamp", topic="pointwise", covers=("tl.clamp",), draw=draw,
+        name="tl.clamp", draw=draw,
         text=lambda call: f"tl.clamp({arguments(call)}" + (
             f", propagate_nan=tl.PropagateNan.{call.options['nan']})" if "nan" in call.options else ")"),
         results=lambda call, version: (Result(dtype=of_extremum(call, version), shape=together(call)),),
@@ -184,7 +184,7 @@ def _where() -> Row:
         return Call(row="tl.where", operands=(condition, a, b), stored=(of_types(a.dtype, b.dtype),))
 
     return Row(
-        name="tl.where", topic="pointwise", covers=("tl.where",), draw=draw,
+        name="tl.where", draw=draw,
         text=lambda call: f"tl.where({arguments(call)})",
         results=of_shape(together),
         answer=lambda call, lib, operands: (lib.where(*operands, computed=call.stored[0]),),
@@ -201,7 +201,7 @@ def _fma() -> Row:
             choices.block(name, shapes[place]) for place in choices.order(3)))
 
     return Row(
-        name="tl.fma", topic="pointwise", covers=("tl.fma", "tl.math.fma"), draw=draw,
+        name="tl.fma", covers=("tl.fma", "tl.math.fma"), draw=draw,
         text=lambda call: f"tl.fma({arguments(call)})",
         results=of_shape(together),
         answer=lambda call, lib, operands: (lib.pointwise("fma", call.stored[0], *operands),),
@@ -221,7 +221,7 @@ def _abs() -> Row:
         return (lib.pointwise_defined("abs_tl", call.stored[0], *operands),)
 
     return Row(
-        name="tl.abs", topic="pointwise", covers=("tl.abs", "tl.math.abs", "tensor.abs"), draw=draw,
+        name="tl.abs", covers=("tl.abs", "tl.math.abs", "tensor.abs"), draw=draw,
         text=text,
         results=of_shape(together),
         answer=lambda call, lib, operands: (lib.pointwise("abs", call.stored[0], *operands),),
@@ -240,7 +240,7 @@ def _umulhi() -> Row:
         return (lib.bitcast(lib.upper_product(*words), to=call.stored[0]),)
 
     return Row(
-        name="tl.umulhi", topic="pointwise", covers=("tl.umulhi", "tl.math.umulhi"), draw=draw,
+        name="tl.umulhi", covers=("tl.umulhi", "tl.math.umulhi"), draw=draw,
         text=lambda call: "tl.umulhi(x0, x1)",
         results=of_shape(together),
         answer=answer, rules=lambda call: (rule_of("bitwise_and", (call.stored[0],) * 2, call.stored[0]),))
@@ -263,7 +263,7 @@ def _cdiv() -> Row:
         return (lib.pointwise("ge", name, x, 0) & lib.pointwise("le", name, x, most),)
 
     return Row(
-        name="tl.cdiv", topic="pointwise", covers=("tl.cdiv", "tensor.cdiv"), draw=draw,
+        name="tl.cdiv", covers=("tl.cdiv", "tensor.cdiv"), draw=draw,
         text=lambda call: f"x0.cdiv({argument(call, 1)})" if call.option("way") == "method" else (
             f"tl.cdiv(x0, {argument(call, 1)})"),
         results=of_shape(together),
@@ -285,7 +285,7 @@ def _fdiv() -> Row:
         return "div_rn" if call.option("ieee_rounding") or call.stored[0] == "fp64" else "truediv"
 
     return Row(
-        name="tl.fdiv", topic="pointwise", covers=("tl.fdiv", "tl.math.fdiv"), draw=draw,
+        name="tl.fdiv", covers=("tl.fdiv", "tl.math.fdiv"), draw=draw,
         text=lambda call: f"tl.fdiv(x0, x1{keywords(call, 'ieee_rounding')})",
         results=of_shape(together),
         answer=lambda call, lib, operands: (lib.pointwise("truediv", call.stored[0], *operands),),

@@ -7,7 +7,7 @@ from tridiff.fuzz.language.choices import Choices
 from tridiff.fuzz.language.row import Library, Row, Values
 from tridiff.fuzz.language.texts import keywords
 from tridiff.fuzz.versions import interprets_scaled_products
-from tridiff.kernels.language.call import Call, Operand, Result
+from tridiff.kernels.language.call import Call, Operand, Options, Result
 from tridiff.oracles.dtypes import dtype
 from tridiff.oracles.rules import BIT, SET
 
@@ -21,7 +21,7 @@ def _dot() -> Row:
         k = choices.one((32, 64) if dtype(one).bits == 8 else (16, 32, 64))
         operands: tuple[Operand, ...] = (choices.block(one, (m, k)), choices.block(one, (k, n)))
         result = "fp32" if dtype(one).is_float else "i32"
-        options: dict[str, bool | int | str] = {}
+        options: Options = {}
         if one == "fp32" and choices.flag():
             options["input_precision"] = choices.one(("ieee", "tf32", "tf32x3"))
         elif one == "fp32" and choices.whole(0, 3) == 3:
@@ -68,7 +68,7 @@ def _dot() -> Row:
         return (SET(BIT) if len(call.operands) > 2 else BIT,)
 
     return Row(
-        name="tl.dot", topic="products", covers=("tl.dot",), draw=draw, text=text, bounds=bounds,
+        name="tl.dot", draw=draw, text=text, bounds=bounds,
         refused=refused, answer=answer, rules=rules,
         results=lambda call, version: (Result(dtype=call.stored[0], shape=(
             *call.operands[0].shape[:-1], call.operands[1].shape[-1])),),
@@ -141,7 +141,7 @@ def _scaled() -> Row:
     def draw(choices: Choices) -> Call:
         m, n, k = choices.one((32, 64)), choices.one((32, 64)), choices.one((64, 128))
         forms = tuple(choices.one(tuple(_FORMATS)) for _ in range(2))
-        options: dict[str, bool | int | str] = {"lhs": forms[0], "rhs": forms[1]}
+        options: Options = {"lhs": forms[0], "rhs": forms[1]}
         operands = []
         for side, form, shape, inner in (("lhs", forms[0], (m, k), 1), ("rhs", forms[1], (k, n), 0)):
             packed = inner
@@ -217,7 +217,7 @@ def _scaled() -> Row:
         return ""
 
     return Row(
-        name="tl.dot_scaled", topic="products", covers=("tl.dot_scaled",), draw=draw, text=text, bounds=bounds,
+        name="tl.dot_scaled", draw=draw, text=text, bounds=bounds,
         results=results, answer=lambda call, lib, operands: (lib.dot(*decoded(call, lib, operands)),), refused=refused,
         unknown=unknown, rules=lambda call: (_rule(),), contents=contents)
 

@@ -4,8 +4,8 @@ from typing import Any
 
 from tridiff.fuzz.language.choices import Choices
 from tridiff.fuzz.language.row import Library, Row, Values, of_shape
-from tridiff.kernels.language.call import Call, Operand, Result
-from tridiff.oracles.rules import BIT, NUM, Rule
+from tridiff.kernels.language.call import Call, Operand, Options, Result
+from tridiff.oracles.rules import NUM, Rule
 
 
 def _seed(choices: Choices) -> Operand:
@@ -21,7 +21,7 @@ def _words(name: str, number: int) -> Row:
     """randint, randint4x: words of Philox of a seed and offsets."""
 
     def draw(choices: Choices) -> Call:
-        options: dict[str, bool | int | str] = {}
+        options: Options = {}
         if choices.flag():
             options["rounds"] = choices.one((1, 2, 7, 10, 12))
         operands = _seed(choices), choices.block("i32", choices.shape(high=2))
@@ -34,10 +34,9 @@ def _words(name: str, number: int) -> Row:
                      for word in range(number))
 
     return Row(
-        name=f"tl.{name}", topic="random", covers=(f"tl.{name}",), draw=draw,
+        name=f"tl.{name}", draw=draw,
         text=lambda call: _text(call, f"tl.{name}"), answer=answer,
-        results=of_shape(lambda call: call.operands[1].shape),
-        rules=lambda call: (BIT,) * number)
+        results=of_shape(lambda call: call.operands[1].shape))
 
 
 def _philox() -> Row:
@@ -45,7 +44,7 @@ def _philox() -> Row:
         shape = choices.shape(high=2)
         seed = Operand(kind="number", dtype="i32", number=str(choices.one((0, 7, 2**33 + 5))))
         operands = (seed, *(choices.block("u32", shape) for _ in range(4)))
-        options: dict[str, bool | int | str] = {"rounds": choices.one((1, 3, 10))} if choices.flag() else {}
+        options: Options = {"rounds": choices.one((1, 3, 10))} if choices.flag() else {}
         return Call(row="tl.philox", operands=operands, options=options, stored=("u32",) * 4)
 
     def answer(call: Call, lib: Library, operands: Values) -> Values:
@@ -54,10 +53,9 @@ def _philox() -> Row:
                      for word in range(4))
 
     return Row(
-        name="tl.philox", topic="random", covers=("tl.philox", "tl.philox_impl"), draw=draw,
+        name="tl.philox", covers=("tl.philox", "tl.philox_impl"), draw=draw,
         text=lambda call: _text(call, "tl.philox", "x1, x2, x3, x4"), answer=answer,
-        results=of_shape(lambda call: call.operands[1].shape),
-        rules=lambda call: (BIT,) * 4)
+        results=of_shape(lambda call: call.operands[1].shape))
 
 
 def _uniform(lib: Library, word: Any) -> Any:
@@ -77,7 +75,7 @@ def _of_words() -> Row:
                     stored=("fp32",))
 
     return Row(
-        name="tl.uint_to_uniform_float", topic="random", covers=("tl.uint_to_uniform_float",), draw=draw,
+        name="tl.uint_to_uniform_float", draw=draw,
         text=lambda call: "tl.uint_to_uniform_float(x0)",
         results=lambda call, version: (Result(dtype="fp32", shape=call.operands[0].shape),),
         answer=lambda call, lib, operands: (_uniform(lib, operands[0]),), rules=lambda call: (NUM,))
@@ -88,7 +86,7 @@ def _floats(name: str, number: int, *, normal: bool) -> Row:
 
     def draw(choices: Choices) -> Call:
         offsets = choices.block(choices.dtype(("i32", "i64", "u32")), choices.shape(high=2))
-        options: dict[str, bool | int | str] = {"rounds": choices.one((1, 5, 10))} if choices.flag() else {}
+        options: Options = {"rounds": choices.one((1, 5, 10))} if choices.flag() else {}
         return Call(row=f"tl.{name}", operands=(_seed(choices), offsets), options=options, stored=("fp32",) * number)
 
     def answer(call: Call, lib: Library, operands: Values) -> Values:
@@ -105,7 +103,7 @@ def _floats(name: str, number: int, *, normal: bool) -> Row:
         return tuple(z for pair in pairs for z in pair)[:number]
 
     return Row(
-        name=f"tl.{name}", topic="random", covers=(f"tl.{name}",) + (("tl.pair_uniform_to_normal",) if normal else ()),
+        name=f"tl.{name}", covers=(f"tl.{name}",) + (("tl.pair_uniform_to_normal",) if normal else ()),
         draw=draw, text=lambda call: _text(call, f"tl.{name}"), answer=answer,
         rules=lambda call: (_normal_rule() if normal else NUM,) * number,
         results=of_shape(lambda call: call.operands[1].shape))

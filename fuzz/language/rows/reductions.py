@@ -6,7 +6,7 @@ from tridiff.fuzz.language.choices import BOOL, INTEGERS, NUMBERS, Choices, axis
 from tridiff.fuzz.language.row import Library, Row, Values, of_shape
 from tridiff.fuzz.language.texts import keywords
 from tridiff.fuzz.versions import offers
-from tridiff.kernels.language.call import Call, Result
+from tridiff.kernels.language.call import Call, Options, Result
 from tridiff.oracles.dtypes import dtype
 from tridiff.oracles.rules import BIT, NUM0, Rule
 
@@ -33,8 +33,8 @@ def _fold(call: Call, lib: Library, x: Any, kind: str) -> Values:
     return (lib.fold(x, kind=kind, axis=axis_of(call), keep=bool(call.option("keep_dims"))),)
 
 
-def _options(choices: Choices, rank: int, *, every: bool = True) -> dict[str, bool | int | str]:
-    options: dict[str, bool | int | str] = {"way": choices.one(_METHODS)}
+def _options(choices: Choices, rank: int, *, every: bool = True) -> Options:
+    options: Options = {"way": choices.one(_METHODS)}
     if not every or choices.whole(0, 2):
         options["axis"] = axis_spelled(choices, rank)
     elif choices.flag():
@@ -95,7 +95,7 @@ def _sum() -> Row:
         return (sum_bound(flat, place, acc=call.stored[0]).reshape(-1, *folded(call)),)
 
     return Row(
-        name="tl.sum", topic="reductions", covers=("tl.sum", "tensor.sum"), draw=draw,
+        name="tl.sum", covers=("tl.sum", "tensor.sum"), draw=draw,
         text=lambda call: written("sum", call, "axis", "keep_dims", "dtype"),
         results=of_shape(folded),
         answer=lambda call, lib, operands: _fold(call, lib, lib.cast(operands[0], to=call.stored[0]), "sum"),
@@ -114,7 +114,7 @@ def _extremum(name: str) -> Row:
                     stored=(_narrow(one),))
 
     return Row(
-        name=f"tl.{name}", topic="reductions", covers=(f"tl.{name}", f"tensor.{name}"), draw=draw,
+        name=f"tl.{name}", covers=(f"tl.{name}", f"tensor.{name}"), draw=draw,
         text=lambda call: written(name, call, "axis", "keep_dims"),
         results=of_shape(folded),
         answer=lambda call, lib, operands: _fold(call, lib, lib.cast(operands[0], to=call.stored[0]), name),
@@ -155,7 +155,7 @@ def _with_index(name: str, *, values: bool) -> Row:
         return known, known & bool(call.option(ties, True))
 
     return Row(
-        name=row, topic="reductions", covers=(f"tl.{function}", f"tensor.{function}"), draw=draw,
+        name=row, covers=(f"tl.{function}", f"tensor.{function}"), draw=draw,
         text=lambda call: written(function, call, "axis", "return_indices", ties, "keep_dims"),
         results=results, answer=answer, defined=defined,
         rules=lambda call: (exact(call.stored[0]), BIT) if values else (BIT,))
@@ -168,11 +168,10 @@ def _bitwise(name: str, kind: str) -> Row:
         return Call(row=f"tl.{name}", operands=(choices.block(one, shape),), options=options, stored=(one,))
 
     return Row(
-        name=f"tl.{name}", topic="reductions", covers=(f"tl.{name}", f"tensor.{name}"), draw=draw,
+        name=f"tl.{name}", covers=(f"tl.{name}", f"tensor.{name}"), draw=draw,
         text=lambda call: written(name, call, "axis", "keep_dims"),
         results=of_shape(folded),
-        answer=lambda call, lib, operands: _fold(call, lib, operands[0], kind),
-        rules=lambda call: (BIT,))
+        answer=lambda call, lib, operands: _fold(call, lib, operands[0], kind))
 
 
 def _reduce() -> Row:
@@ -193,7 +192,7 @@ def _reduce() -> Row:
         return f"{start}{axis}, {call.options['function']}{keep})"
 
     return Row(
-        name="tl.reduce", topic="reductions", covers=("tl.reduce", "tensor.reduce"), draw=draw, text=text,
+        name="tl.reduce", covers=("tl.reduce", "tensor.reduce"), draw=draw, text=text,
         results=of_shape(folded),
         answer=lambda call, lib, operands: _fold(call, lib, operands[0], kinds[str(call.options["function"])]),
         rules=lambda call: (exact(call.stored[0]),))
@@ -213,7 +212,7 @@ def _reduce_pair() -> Row:
         return lib.fold(operands[0], kind="sum", **said), lib.fold(operands[1], kind="max", **said)
 
     return Row(
-        name="tl.reduce.pair", topic="reductions", covers=("tl.reduce",), draw=draw,
+        name="tl.reduce.pair", covers=("tl.reduce",), draw=draw,
         text=lambda call: f"tl.reduce((x0, x1), {call.options['axis']}, _sum_and_larger)",
         results=of_shape(folded),
         answer=answer, rules=lambda call: (BIT, exact(call.stored[1])))
@@ -222,7 +221,7 @@ def _reduce_pair() -> Row:
 def _softmax() -> Row:
     def draw(choices: Choices) -> Call:
         one, shape = choices.dtype(("fp32", "fp64")), choices.shape(high=2, most=512)
-        options: dict[str, bool | int | str] = {}
+        options: Options = {}
         if choices.flag():
             options["dim"] = choices.whole(0, len(shape) - 1)
         if choices.whole(0, 3) == 3:
@@ -241,7 +240,7 @@ def _softmax() -> Row:
                               acc=call.stored[0]),)
 
     return Row(
-        name="tl.softmax", topic="reductions", covers=("tl.softmax", "tensor.softmax"), draw=draw,
+        name="tl.softmax", covers=("tl.softmax", "tensor.softmax"), draw=draw,
         text=lambda call: f"tl.softmax(x0{keywords(call, 'dim', 'ieee_rounding')})",
         answer=lambda call, lib, operands: (lib.softmax(operands[0], axis=call.number("dim")),),
         rules=lambda call: (bounded(call.stored[0], "softmax_bound"),), bounds=bounds,

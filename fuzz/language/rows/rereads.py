@@ -10,7 +10,7 @@ from tridiff.fuzz.language.choices import FLOATS, INTEGERS, Choices
 from tridiff.fuzz.language.row import Library, Row, Values
 from tridiff.fuzz.language.rows.atomics import place
 from tridiff.fuzz.language.rows.pointwise import of_extremum
-from tridiff.kernels.language.call import Call, Result
+from tridiff.kernels.language.call import Call, Options, Result
 from tridiff.kernels.language.emit import index
 from tridiff.oracles.dtypes import dtype
 from tridiff.oracles.rules import BIT, NUM, NUM0, Rule
@@ -55,7 +55,7 @@ def _reread() -> Row:
     def draw(choices: Choices) -> Call:
         one, shape = choices.dtype((*FLOATS, *INTEGERS)), choices.shape(high=2)
         form = choices.one(_OF_FLOATS if dtype(one).is_float else _OF_INTEGERS)
-        options: dict[str, bool | int | str] = {"form": _TEXTS.index(form)}
+        options: Options = {"form": _TEXTS.index(form)}
         if choices.flag():
             options["volatile"] = True
         return Call(row="memory.reread", operands=(choices.block(one, shape), choices.block(one, shape)),
@@ -83,7 +83,7 @@ def _reread() -> Row:
         return (Result(dtype=made, shape=one.shape),)
 
     return Row(
-        name="memory.reread", topic="memory", covers=("tl.load", "tl.store"), draw=draw, text=text, loads=False,
+        name="memory.reread", covers=("tl.load", "tl.store"), draw=draw, text=text, loads=False,
         results=results,
         answer=lambda call, lib, operands: (_answer(call, lib, operands),), rules=rules)
 

@@ -12,7 +12,7 @@ from tridiff.fuzz.language.rows.operators import together
 from tridiff.fuzz.language.texts import arguments
 from tridiff.kernels.language.call import Call, Result
 from tridiff.oracles.dtypes import dtype
-from tridiff.oracles.rules import BIT, NUM
+from tridiff.oracles.rules import NUM
 
 BUDGET = 1024
 """Elements of a case: references of single Python numbers take about 50 us each."""
@@ -40,7 +40,7 @@ def _operation(function: str, op: str, mode: str, types: tuple[str, ...]) -> Row
         return (lib.rounded(op, mode, call.stored[0], *lib.align(operands)),)
 
     return flushing(Row(
-        name=function, topic="rounding", covers=(function,), draw=draw,
+        name=function, draw=draw,
         text=lambda call: f"{function}({arguments(call)})",
         results=of_shape(together), answer=answer,
         rules=lambda call: (NUM,), budget=BUDGET))
@@ -57,7 +57,7 @@ def _between_types(name: str, mode: str) -> Row:
         return (lib.rounded("convert", mode, to, *operands),)
 
     return flushing(Row(
-        name=function, topic="rounding", covers=(function,), draw=draw, text=lambda call: f"{function}(x0)",
+        name=function, draw=draw, text=lambda call: f"{function}(x0)",
         results=lambda call, version: (Result(dtype=to, shape=together(call)),), answer=answer,
         rules=lambda call: (NUM,), budget=BUDGET))
 
@@ -72,10 +72,10 @@ def _to_whole(name: str, mode: str) -> Row:
         return Call(row=function, operands=(choices.block(source, choices.shape(low=0, most=64)),), stored=(given,))
 
     return flushing(Row(
-        name=function, topic="rounding", covers=(function,), draw=draw, text=lambda call: f"{function}(x0)",
+        name=function, draw=draw, text=lambda call: f"{function}(x0)",
         results=lambda call, version: (Result(dtype=given, shape=together(call)),),
         answer=lambda call, lib, operands: (lib.bitcast(lib.whole(mode, to, operands[0]), to=given),),
-        rules=lambda call: (BIT,), contents=lambda call: (f"halves{dtype(to).bits}",), budget=BUDGET))
+        contents=lambda call: (f"halves{dtype(to).bits}",), budget=BUDGET))
 
 
 def _rows() -> Iterator[Row]:

@@ -5,12 +5,12 @@ from tridiff.fuzz.language.choices import NUMBERS, Choices, axis_spelled
 from tridiff.fuzz.language.row import Library, Row, Values, installed
 from tridiff.fuzz.language.rows.reductions import bounded, exact, summed, written
 from tridiff.fuzz.versions import offers
-from tridiff.kernels.language.call import Call, Result
+from tridiff.kernels.language.call import Call, Options, Result
 from tridiff.oracles.dtypes import dtype
 
 
-def _options(choices: Choices, rank: int, *, axis: bool = False) -> dict[str, bool | int | str]:
-    options: dict[str, bool | int | str] = {"way": choices.one(("function", "method"))}
+def _options(choices: Choices, rank: int, *, axis: bool = False) -> Options:
+    options: Options = {"way": choices.one(("function", "method"))}
     if axis or choices.flag():
         options["axis"] = axis_spelled(choices, rank)
     if choices.flag():
@@ -57,7 +57,7 @@ def _scan(name: str, kind: str) -> Row:
         return (found.flip(axis + 1) if back else found,)
 
     return Row(
-        name=f"tl.{name}", topic="scans", covers=(f"tl.{name}", f"tensor.{name}"), draw=draw,
+        name=f"tl.{name}", covers=(f"tl.{name}", f"tensor.{name}"), draw=draw,
         text=lambda call: written(name, call, "axis", "reverse", "dtype"), results=results,
         answer=answer, newer={"dtype": "3.9.0"} if kind == "product" else {},
         rules=lambda call: (bounded(call.stored[0], f"prefix_{kind}_bound"),), bounds=bounds,
@@ -81,7 +81,7 @@ def _associative() -> Row:
         return f"{start}{call.options['axis']}, {call.options['function']}{end})"
 
     return Row(
-        name="tl.associative_scan", topic="scans", covers=("tl.associative_scan", "tensor.associative_scan"),
+        name="tl.associative_scan", covers=("tl.associative_scan", "tensor.associative_scan"),
         draw=draw, text=text,
         answer=lambda call, lib, operands: (lib.scan(
             operands[0], kind=kinds[str(call.options["function"])], axis=call.number("axis"),

@@ -44,7 +44,7 @@ def _within_ulps(name: str) -> Row:
         return ULP(_ULPS[name][call.stored[0] == "fp64"], origin=f"{_ORIGIN}, {name}")
 
     return flushing(Row(
-        name=function, topic="special", covers=(function,), draw=draw,
+        name=function, draw=draw,
         text=lambda call: f"{function}({arguments(call)})",
         results=of_shape(together), answer=answer,
         rules=lambda call: (rule(call),), budget=BUDGET,
@@ -84,7 +84,7 @@ def _bessel(name: str) -> Row:
         return ((size >= BESSEL_FROM) & (size <= BESSEL_TO),)
 
     return Row(
-        name=function, topic="special", covers=(function,), draw=draw,
+        name=function, draw=draw,
         text=lambda call: f"{function}({arguments(call)})",
         results=of_shape(together), answer=answer,
         rules=lambda call: (SUM("approximation_bound", origin=f"{_ORIGIN}, {name}"),), defined=defined, bounds=bounds,

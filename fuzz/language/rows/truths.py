@@ -8,10 +8,9 @@ from typing import Any
 from tridiff.fuzz.language.choices import INTEGERS, NUMBERS, Choices
 from tridiff.fuzz.language.row import Library, Row, Values
 from tridiff.fuzz.language.rows.atomics import place
-from tridiff.fuzz.language.rows.pointers import WAYS, Options, converted
-from tridiff.kernels.language.call import Call, Operand, Result
+from tridiff.fuzz.language.rows.pointers import WAYS, converted
+from tridiff.kernels.language.call import Call, Operand, Options, Result
 from tridiff.kernels.language.emit import index
-from tridiff.oracles.rules import BIT
 
 _LENGTH = 64
 _POINTER = "tl.pointer_type(tl.int1)"
@@ -98,9 +97,9 @@ def _load() -> Row:
         return (~lib.cast(zero, to="i1"),)
 
     return Row(
-        name="pointer.truth", topic="memory", covers=("tl.load", "pointer"), draw=draw, text=text, loads=False,
+        name="pointer.truth", covers=("tl.load", "pointer"), draw=draw, text=text, loads=False,
         truths=_passed, results=lambda call, version: (Result(dtype="i1", shape=call.operands[1].shape),),
-        answer=answer, defined=defined, rules=lambda call: (BIT,), newer={"atomic": "3.9.0"})
+        answer=answer, defined=defined, newer={"atomic": "3.9.0"})
 
 
 def _store() -> Row:
@@ -145,9 +144,9 @@ def _store() -> Row:
         return (after if _passed(call) else bytes_), bytes_
 
     return Row(
-        name="pointer.truth.store", topic="memory", covers=("tl.store", "pointer"), draw=draw, text=text, loads=False,
+        name="pointer.truth.store", covers=("tl.store", "pointer"), draw=draw, text=text, loads=False,
         truths=_passed,
-        answer=answer, rules=lambda call: (BIT, BIT), newer={"atomic": "3.9.0"})
+        answer=answer, newer={"atomic": "3.9.0"})
 
 
 ROWS = (_load(), _store())

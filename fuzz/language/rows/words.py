@@ -11,7 +11,6 @@ from tridiff.fuzz.language.row import Library, Row, Values, of_shape
 from tridiff.fuzz.language.rows.operators import together
 from tridiff.fuzz.language.texts import arguments
 from tridiff.kernels.language.call import Call
-from tridiff.oracles.rules import BIT
 
 _SIGNATURE = tuple[tuple[str, ...], str]
 """Types of the operands and of the result."""
@@ -31,9 +30,9 @@ def _words(name: str, signatures: tuple[_SIGNATURE, ...], answer: Callable[[Libr
         return Call(row=function, operands=(first, *others), stored=(result,))
 
     return Row(
-        name=function, topic="words", covers=(function,), draw=draw, text=lambda call: f"{function}({arguments(call)})",
+        name=function, draw=draw, text=lambda call: f"{function}({arguments(call)})",
         results=of_shape(together),
-        answer=lambda call, lib, operands: (answer(lib, call, lib.align(operands)),), rules=lambda call: (BIT,),
+        answer=lambda call, lib, operands: (answer(lib, call, lib.align(operands)),),
         contents=lambda call: contents)
 
 
