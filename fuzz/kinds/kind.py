@@ -81,8 +81,8 @@ class ProgramKind:
     """Sorts of parts of which a program is made (`Draw.breadth`)."""
 
 
-def target_of(kind: ProgramKind, *, name: str, family: str, summary: str, contract: str, subjects: Mapping[str, Path],
-              cases: Callable[[Limits], SearchStrategy[Case]],
+def target_of(kind: ProgramKind, *, name: str, family: str = "", summary: str, contract: str,
+              subjects: Mapping[str, Path], cases: Callable[[Limits], SearchStrategy[Case]],
               within: Callable[[Case], bool] = lambda case: True) -> Target:
     """A target whose cases carry programs of `kind`; what it has beyond that is put in with `dataclasses.replace`.
 

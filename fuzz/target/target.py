@@ -249,7 +249,8 @@ class Target:
     """One thing worth fuzzing, composed of what its readers ask: each gets its part."""
 
     name: str
-    family: str
+    family: str = ""
+    """The targets with which it is told; the first part of its name unless it is said."""
     summary: str
     contract: str
     """Where the contract stands, for example "helpers.md §4"."""
@@ -265,3 +266,7 @@ class Target:
     shrink: Shrink = field(default_factory=Shrink)
     faults: Faults = field(default_factory=Faults)
     coverage: Coverage = field(default_factory=Coverage)
+
+    def __post_init__(self) -> None:
+        if not self.family:
+            object.__setattr__(self, "family", self.name.partition(".")[0])

@@ -4,9 +4,9 @@ from hypothesis import strategies as st
 
 from tridiff.fuzz.backends.launch import Launch
 from tridiff.fuzz.records import Case, LaunchOptions
-from tridiff.fuzz.strategies import dtypes, lengths, row_counts, true_contents
+from tridiff.fuzz.strategies import dtypes, lengths, true_contents
 from tridiff.fuzz.target import Draw, Faults, Judge, Limits, Reference, Run, Target
-from tridiff.fuzz.targets.tiles import both, elementwise_blocks, mutants, operand, result, subjects
+from tridiff.fuzz.targets.tiles import both, elementwise_blocks, mutants, operand, result, rows_of, subjects
 from tridiff.oracles.dtypes import NAMES
 from tridiff.oracles.rules import BIT
 
@@ -15,7 +15,7 @@ from tridiff.oracles.rules import BIT
 def _cases(draw: st.DrawFn, limits: Limits) -> Case:
     dtype = draw(dtypes())
     cols = draw(lengths(maximum=min(64, limits.elements), empty=False))
-    rows = draw(row_counts(maximum=min(limits.rows, limits.elements // cols)))
+    rows = draw(rows_of(cols, limits))
     options = LaunchOptions(debug=draw(st.booleans()), num_warps=draw(st.sampled_from((4, 1, 8))))
     return Case(
         target="helpers.device_assert_then", sizes={"rows": rows, "cols": cols}, options=options,
@@ -32,7 +32,7 @@ def _launch(launch: Launch) -> None:
 
 
 TARGET = Target(
-    name="helpers.device_assert_then", family="helpers", contract="helpers.md §8", dtypes=NAMES,
+    name="helpers.device_assert_then", contract="helpers.md §8", dtypes=NAMES,
     summary="a value passed through unless an enabled assertion fails",
     subjects=subjects("assertions", "device_assert_then"),
     draw=Draw(cases=_cases),

@@ -12,18 +12,19 @@ from msgspec.structs import replace
 
 from tridiff.fuzz.backends.launch import Launch
 from tridiff.fuzz.records import ArraySpec, Case, Content, Explicit, Permutation, Scalar, Scattered
-from tridiff.fuzz.strategies import (
-    compile_modes,
-    contents,
-    dtypes,
-    lengths,
-    option_variants,
-    row_counts,
-    sorted_contents,
-    strided_layouts,
-)
+from tridiff.fuzz.strategies import contents, dtypes, lengths, sorted_contents, strided_layouts
 from tridiff.fuzz.target import Draw, Faults, Judge, Limits, Reference, Run, Shrink, Target, Vocabulary
-from tridiff.fuzz.targets.tiles import both, elementwise_blocks, mutants, operand, result, subjects, triton_type
+from tridiff.fuzz.targets.tiles import (
+    both,
+    compiled,
+    elementwise_blocks,
+    mutants,
+    operand,
+    result,
+    rows_of,
+    subjects,
+    triton_type,
+)
 from tridiff.oracles.dtypes import FLOATS, INTEGERS
 from tridiff.oracles.dtypes import dtype as dtype_info
 from tridiff.oracles.rules import BIT
@@ -41,7 +42,7 @@ def _cases(draw: st.DrawFn, limits: Limits) -> Case:
     dtype = draw(st.one_of(dtypes(among=DTYPES), dtypes(among=FLOATS)))
     cols = draw(lengths(maximum=min(64, limits.elements)))
     edges = 1 if form == "copies" else draw(st.one_of(lengths(maximum=min(130, limits.elements)), st.just(0)))
-    rows = draw(row_counts(maximum=min(limits.rows, limits.elements // max(cols, edges, 1))))
+    rows = draw(rows_of(max(cols, edges), limits))
     params: dict[str, Scalar] = {"form": form, "right": draw(st.booleans()),
                                  "index_dtype": draw(st.sampled_from(("i32", "i64", "i32", "i32") if form == "copies"
                                                                  else ("i64", "i32")))}
@@ -60,7 +61,7 @@ def _cases(draw: st.DrawFn, limits: Limits) -> Case:
                                 layout=draw(strided_layouts(dims=_EDGES, broadcast=()))))
     arrays.append(result(draw, "out", str(params["index_dtype"])))
     return Case(target="helpers.bucketize_binary_search", sizes={"rows": rows, "cols": cols, "edges": edges},
-                arrays=tuple(arrays), params=params, options=draw(compile_modes()), variants=draw(option_variants()))
+                arrays=tuple(arrays), params=params, **compiled(draw))
 
 
 def _params(case: Case) -> Vocabulary:
@@ -138,7 +139,7 @@ def _canonical(case: Case) -> Reference | None:
 
 
 TARGET = Target(
-    name="helpers.bucketize_binary_search", family="helpers", contract="helpers.md §10", dtypes=DTYPES,
+    name="helpers.bucketize_binary_search", contract="helpers.md §10", dtypes=DTYPES,
     summary="how many sorted boundaries are below each value",
     subjects=subjects("bucketize", "bucketize_binary_search"),
     draw=Draw(cases=_cases, params=_params, valid=_valid),

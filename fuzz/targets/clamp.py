@@ -4,9 +4,9 @@ from hypothesis import strategies as st
 
 from tridiff.fuzz.backends.launch import Launch
 from tridiff.fuzz.records import Case
-from tridiff.fuzz.strategies import compile_modes, dtypes, lengths, option_variants, row_counts
+from tridiff.fuzz.strategies import dtypes, lengths
 from tridiff.fuzz.target import Draw, Faults, Judge, Limits, Reference, Run, Target
-from tridiff.fuzz.targets.tiles import elementwise_blocks, mutants, operand, result
+from tridiff.fuzz.targets.tiles import compiled, elementwise_blocks, mutants, operand, result, rows_of
 from tridiff.oracles.rules import NUM0
 
 DTYPES = ("i8", "i16", "i32", "i64", "u8", "fp16", "fp32", "fp64")
@@ -15,11 +15,10 @@ DTYPES = ("i8", "i16", "i32", "i64", "u8", "fp16", "fp32", "fp64")
 @st.composite
 def _cases(draw: st.DrawFn, limits: Limits) -> Case:
     dtype, cols = draw(dtypes(among=DTYPES)), draw(lengths(maximum=64))
-    rows = draw(row_counts(maximum=min(limits.rows, limits.elements // max(cols, 1))))
+    rows = draw(rows_of(cols, limits))
     arrays = [operand(draw, name, dtype) for name in ("a", "b", "c")]
     out = result(draw, "out", dtype)
-    return Case(target="helpers.clamp", sizes={"rows": rows, "cols": cols}, arrays=(*arrays, out),
-                options=draw(compile_modes()), variants=draw(option_variants()))
+    return Case(target="helpers.clamp", sizes={"rows": rows, "cols": cols}, arrays=(*arrays, out), **compiled(draw))
 
 
 def _launch(launch: Launch) -> None:
@@ -27,7 +26,7 @@ def _launch(launch: Launch) -> None:
 
 
 TARGET = Target(
-    name="helpers.clamp", family="helpers", contract="torch.clamp", summary="x within [low, high]", dtypes=DTYPES,
+    name="helpers.clamp", contract="torch.clamp", summary="x within [low, high]", dtypes=DTYPES,
     subjects={"own": "tridiff.kernels.helpers.clamp:clamp"},
     draw=Draw(cases=_cases),
     run=Run(launch=_launch),

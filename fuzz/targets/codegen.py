@@ -41,7 +41,7 @@ _KIND = graph_kind(label=label)
 
 def _target(family: Family) -> Target:
     name = f"codegen.{family}"
-    target = target_of(_KIND, name=name, family="codegen", summary=_ABOUT[family], contract="codegen.md §1 to §12",
+    target = target_of(_KIND, name=name, summary=_ABOUT[family], contract="codegen.md §1 to §12",
                        subjects=_SUBJECTS, cases=lambda limits: programs(family, target=name, limits=limits))
     return replace(
         target, dtypes=NAMES,

@@ -7,17 +7,9 @@ from hypothesis import strategies as st
 
 from tridiff.fuzz.backends.launch import Launch
 from tridiff.fuzz.records import ArraySpec, Case, Constant, Content, Explicit, Iota, Permutation
-from tridiff.fuzz.strategies import (
-    compile_modes,
-    contents,
-    dtypes,
-    index_contents,
-    lengths,
-    option_variants,
-    row_counts,
-)
+from tridiff.fuzz.strategies import contents, dtypes, index_contents, lengths
 from tridiff.fuzz.target import Draw, Faults, Judge, Limits, Reference, Run, Shrink, Target
-from tridiff.fuzz.targets.tiles import DIMS, both, mutants, operand, power_of_two, result, subjects
+from tridiff.fuzz.targets.tiles import DIMS, both, compiled, mutants, operand, power_of_two, result, rows_of, subjects
 from tridiff.oracles.dtypes import dtype as dtype_info
 from tridiff.oracles.rules import BIT, NUM0
 
@@ -45,7 +37,7 @@ def _cases(draw: st.DrawFn, helper: str, limits: Limits) -> Case:
     dtype = draw(dtypes(among=DTYPES))
     reduces, indexed = helper in _REDUCTIONS + _INDEXED_REDUCTIONS, "index" in helper
     cols = draw(lengths(maximum=min(512 if reduces else 64, limits.elements), empty=not reduces))
-    rows = draw(row_counts(maximum=min(limits.rows, limits.elements // max(cols, 1))))
+    rows = draw(rows_of(cols, limits))
     values = ("a",) if reduces else ("a", "b")
     index_dtype = draw(st.sampled_from(("i64", "i32"))) if indexed else "i32"
     arrays: list[ArraySpec] = []
@@ -61,7 +53,7 @@ def _cases(draw: st.DrawFn, helper: str, limits: Limits) -> Case:
         arrays.append(ArraySpec(name="out_index", dtype=index_dtype, dims=out_dims))
     params: dict[str, bool | int | str] = {"axis": draw(st.sampled_from((1, 0)))} if reduces else {}
     return Case(target=f"helpers.{helper}", sizes={"rows": rows, "cols": cols}, arrays=tuple(arrays), params=params,
-                options=draw(compile_modes()), variants=draw(option_variants()))
+                **compiled(draw))
 
 
 def _launch(launch: Launch) -> None:
@@ -136,7 +128,7 @@ _SUMMARIES = {
 
 def _target(helper: str) -> Target:
     return Target(
-        name=f"helpers.{helper}", family="helpers", summary=_SUMMARIES[helper], contract="helpers.md §5",
+        name=f"helpers.{helper}", summary=_SUMMARIES[helper], contract="helpers.md §5",
         subjects=subjects("extrema", helper), dtypes=DTYPES,
         draw=Draw(
             cases=lambda limits: _cases(helper, limits), valid=_valid,

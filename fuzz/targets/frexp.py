@@ -4,17 +4,9 @@ from hypothesis import strategies as st
 
 from tridiff.fuzz.backends.launch import Launch
 from tridiff.fuzz.records import Case
-from tridiff.fuzz.strategies import (
-    compile_modes,
-    contents,
-    dtypes,
-    exponent_contents,
-    lengths,
-    option_variants,
-    row_counts,
-)
+from tridiff.fuzz.strategies import contents, dtypes, exponent_contents, lengths
 from tridiff.fuzz.target import Draw, Faults, Judge, Limits, Run, Target
-from tridiff.fuzz.targets.tiles import both, elementwise_blocks, mutants, operand, result, subjects
+from tridiff.fuzz.targets.tiles import both, compiled, elementwise_blocks, mutants, operand, result, rows_of, subjects
 from tridiff.oracles.rules import BIT, NUM
 
 DTYPES = ("fp32", "fp64")
@@ -24,12 +16,11 @@ DTYPES = ("fp32", "fp64")
 def _cases(draw: st.DrawFn, limits: Limits) -> Case:
     dtype = draw(dtypes(among=DTYPES))
     cols = draw(lengths(maximum=min(64, limits.elements)))
-    rows = draw(row_counts(maximum=min(limits.rows, limits.elements // max(cols, 1))))
+    rows = draw(rows_of(cols, limits))
     return Case(
         target="helpers.frexp", sizes={"rows": rows, "cols": cols},
         arrays=(operand(draw, "a", dtype, st.one_of(contents(dtype=dtype), exponent_contents(dtype=dtype))),
-                result(draw, "mantissa", dtype), result(draw, "exponent", "i32")),
-        options=draw(compile_modes()), variants=draw(option_variants()))
+                result(draw, "mantissa", dtype), result(draw, "exponent", "i32")), **compiled(draw))
 
 
 def _launch(launch: Launch) -> None:
@@ -37,7 +28,7 @@ def _launch(launch: Launch) -> None:
 
 
 TARGET = Target(
-    name="helpers.frexp", family="helpers", contract="helpers.md §12", dtypes=DTYPES,
+    name="helpers.frexp", contract="helpers.md §12", dtypes=DTYPES,
     summary="mantissa in [0.5, 1) and exponent of a float", subjects=subjects("bits", "frexp"),
     draw=Draw(cases=_cases),
     run=Run(launch=_launch),

@@ -108,7 +108,7 @@ def _lacking(environment: Environment) -> str:
 
 
 TARGET = Target(
-    name="gluon.global_scratch", family="gluon", contract="ttg_ops.md §3, global_scratch_alloc", dtypes=EVERY,
+    name="gluon.global_scratch", contract="ttg_ops.md §3, global_scratch_alloc", dtypes=EVERY,
     summary="rows sent through boxes of global scratch, element i to thread i ^ k",
     subjects={"own": "tridiff.kernels.gluon.scratch:text"}, backends=("cuda", "compile"),
     draw=Draw(cases=_cases, params=_params, valid=_valid),

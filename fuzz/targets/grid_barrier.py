@@ -69,7 +69,7 @@ def _launch(launch: Launch) -> None:
 
 
 TARGET = Target(
-    name="helpers.x_grid_barrier", family="helpers", contract="helpers.md §13 (x_grid_barrier)", dtypes=("u32",),
+    name="helpers.x_grid_barrier", contract="helpers.md §13 (x_grid_barrier)", dtypes=("u32",),
     summary="no x program passes before all have arrived", backends=("cuda", "compile"),
     subjects=subjects("grid_barrier", "x_grid_barrier"),
     draw=Draw(cases=_cases, valid=_valid),

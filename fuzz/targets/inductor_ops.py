@@ -169,7 +169,7 @@ def _cells(case: Case) -> tuple[str, ...]:
 
 TARGETS = tuple(
     Target(
-        name=f"inductor.{family}", family="inductor", contract="codegen.md §3 to §8, §14", summary=summary,
+        name=f"inductor.{family}", contract="codegen.md §3 to §8, §14", summary=summary,
         backends=("cuda", "interpreter"),
         subjects={"own": _EAGER, "inductor": "tridiff.fuzz.inductor.launch:compiled"},
         controls=("own",),

@@ -46,7 +46,7 @@ _KIND = graph_kind(label=lambda case: suspect(graph_of(case)))
 def _target(family: Family, summary: str) -> Target:
     name = f"inductor.programs_{family}"
     target = target_of(
-        _KIND, name=name, family="inductor", contract="codegen.md §0 to §10, §14",
+        _KIND, name=name, contract="codegen.md §0 to §10, §14",
         summary=f"generated programs through torch.compile: {summary}",
         subjects={"own": _OWN, "inductor": "tridiff.fuzz.inductor.programs.launching:launch_graph"},
         cases=lambda limits: torch_programs(family, target=name, limits=limits).filter(_in_torch), within=_in_torch)

@@ -19,14 +19,12 @@ from tridiff.fuzz.strategies import (
     int_divisors,
     integer_ramps,
     lengths,
-    option_variants,
-    row_counts,
     strided_layouts,
 )
 from tridiff.fuzz.strategies.choice import weighted
 from tridiff.fuzz.strategies.ramps import DIVISOR_KINDS, START_KINDS
 from tridiff.fuzz.target import POWERS_OF_TWO, Draw, Faults, Judge, Limits, Run, Shrink, Target, Vocabulary
-from tridiff.fuzz.targets.tiles import DIMS, both, elementwise_blocks, mutants, result, subjects
+from tridiff.fuzz.targets.tiles import DIMS, both, compiled, elementwise_blocks, mutants, result, rows_of, subjects
 from tridiff.oracles.dtypes import dtype as dtype_info
 from tridiff.oracles.rules import BIT
 
@@ -38,7 +36,7 @@ DTYPES = (*SIGNED, "u8", "u16", "u32", "u64")
 def _block_cases(draw: st.DrawFn, name: str, limits: Limits) -> Case:
     dtype = draw(dtypes(among=DTYPES))
     cols = draw(lengths(maximum=64))
-    rows = draw(row_counts(maximum=min(limits.rows, limits.elements // max(cols, 1))))
+    rows = draw(rows_of(cols, limits))
     layouts = [draw(strided_layouts(dims=DIMS)) for _ in range(2)]
     values = [draw(contents(dtype=dtype)), draw(int_divisors(dtype=dtype))]
     if dtype in SIGNED and cols and draw(st.integers(0, 7)) == 7:
@@ -52,7 +50,7 @@ def _block_cases(draw: st.DrawFn, name: str, limits: Limits) -> Case:
             ArraySpec(name="a", dtype=dtype, dims=DIMS, layout=layouts[0], content=values[0]),
             ArraySpec(name="b", dtype=dtype, dims=DIMS, layout=layouts[1], content=values[1]),
             result(draw, "out", dtype),
-        ), options=draw(compile_modes()), variants=draw(option_variants()))
+        ), **compiled(draw))
 
 
 @st.composite
@@ -68,7 +66,7 @@ def _ramp_cases(draw: st.DrawFn, name: str, limits: Limits) -> Case:
             ArraySpec(name="b", dtype=dtype, dims=("rows",), content=Content(base=Constant(value=str(ramp.divisor))),
                       layout=Layout(broadcast=() if ramp.divisor_kind == "loaded" else ("rows",))),
             ArraySpec(name="out", dtype=dtype, dims=("rows",)),
-        ), options=draw(compile_modes()), variants=draw(option_variants()))
+        ), **compiled(draw))
 
 
 @st.composite
@@ -199,7 +197,7 @@ def _label(case: Case) -> str:
 def _target(name: str, *, summary: str, contract: str, subjects: dict[str, str], reference: str,
             faults: dict[str, str]) -> Target:
     return Target(
-        name=name, family=name.partition(".")[0], summary=summary, contract=contract, dtypes=DTYPES,
+        name=name, summary=summary, contract=contract, dtypes=DTYPES,
         subjects=subjects,
         draw=Draw(cases=_strategy(name), params=_params, valid=_valid),
         run=Run(launch=_launch),

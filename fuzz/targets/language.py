@@ -83,7 +83,7 @@ def _due(case: Case) -> Reference | None:
 def _target(topic: Topic) -> Target:
     name, checked = f"language.{topic}", topic == "overflow"
     target = target_of(
-        _KIND, name=name, family="language", summary=_ABOUT[topic],
+        _KIND, name=name, summary=_ABOUT[topic],
         contract="language.md §6" if checked else "language.md §1, §2",
         subjects={"own": f"{_ROOM}.launching:run"} | ({} if checked else {PLAIN: f"{_ROOM}.launching:run_as_it_is"}),
         within=lambda case: cases.row_of(case).topic == topic,

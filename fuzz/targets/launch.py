@@ -44,7 +44,7 @@ def _lacking(environment: Environment, *, topic: Topic) -> str:
 def _target(topic: Topic) -> Target:
     name = f"launch.{topic}"
     return Target(
-        name=name, family="launch", summary=ABOUT[topic], contract=f"launch.md {_SECTIONS[topic]}",
+        name=name, summary=ABOUT[topic], contract=f"launch.md {_SECTIONS[topic]}",
         subjects={"own": _RUN}, backends=("interpreter",) if topic == "interpreted" else ("cuda", "compile"),
         draw=Draw(cases=lambda limits: cases.scene_cases(target=name, topic=topic, limits=limits),
                   once=partial(cases.once, target=name, topic=topic) if topic in _ONCE else lambda seed: (),

@@ -146,7 +146,7 @@ def _bounds(case: Case) -> tuple[Reference, ...]:
 
 def _target(helper: str, summary: str) -> Target:
     return Target(
-        name=f"helpers.{helper}", family="helpers", summary=summary, contract="helpers.md §11", dtypes=DTYPES[helper],
+        name=f"helpers.{helper}", summary=summary, contract="helpers.md §11", dtypes=DTYPES[helper],
         subjects=subjects("lookback", helper),
         draw=Draw(
             cases=lambda limits: _cases(helper, limits), params=_params, valid=_valid, delays="program",

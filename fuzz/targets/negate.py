@@ -4,9 +4,9 @@ from hypothesis import strategies as st
 
 from tridiff.fuzz.backends.launch import Launch
 from tridiff.fuzz.records import Case
-from tridiff.fuzz.strategies import compile_modes, dtypes, lengths, option_variants, row_counts
+from tridiff.fuzz.strategies import dtypes, lengths
 from tridiff.fuzz.target import Draw, Faults, Judge, Limits, Reference, Run, Target
-from tridiff.fuzz.targets.tiles import elementwise_blocks, mutants, operand, result
+from tridiff.fuzz.targets.tiles import compiled, elementwise_blocks, mutants, operand, result, rows_of
 from tridiff.oracles.dtypes import dtype as dtype_info
 from tridiff.oracles.rules import NUM
 
@@ -16,11 +16,11 @@ DTYPES = ("i8", "i16", "i32", "i64", "bf16", "fp16", "fp32", "fp64")
 @st.composite
 def _cases(draw: st.DrawFn, limits: Limits) -> Case:
     dtype, cols = draw(dtypes(among=DTYPES)), draw(lengths(maximum=64))
-    rows = draw(row_counts(maximum=min(limits.rows, limits.elements // max(cols, 1))))
+    rows = draw(rows_of(cols, limits))
     a = operand(draw, "a", dtype)
     out = result(draw, "out", dtype)
     return Case(target="triton.negate", sizes={"rows": rows, "cols": cols}, arrays=(a, out),
-                options=draw(compile_modes(clusters=True)), variants=draw(option_variants()))
+                **compiled(draw, clusters=True))
 
 
 def _launch(launch: Launch) -> None:
@@ -28,7 +28,7 @@ def _launch(launch: Launch) -> None:
 
 
 TARGET = Target(
-    name="triton.negate", family="triton", contract="codegen.md §3 (neg)", dtypes=DTYPES,
+    name="triton.negate", contract="codegen.md §3 (neg)", dtypes=DTYPES,
     summary="-x as Triton compiles it, signed zeros included",
     subjects={"own": "tridiff.kernels.helpers.operators:operator_negate"},
     draw=Draw(cases=_cases),

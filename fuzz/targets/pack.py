@@ -8,9 +8,19 @@ from msgspec.structs import replace
 from tridiff.fuzz.backends.launch import Launch
 from tridiff.fuzz.content.text import from_bits, to_bits
 from tridiff.fuzz.records import ArraySpec, Case, Content, Explicit
-from tridiff.fuzz.strategies import compile_modes, dtypes, lengths, option_variants, row_counts
+from tridiff.fuzz.strategies import dtypes, lengths
 from tridiff.fuzz.target import Draw, Faults, Judge, Limits, Run, Shrink, Target
-from tridiff.fuzz.targets.tiles import both, elementwise_blocks, mutants, operand, result, subjects, triton_type
+from tridiff.fuzz.targets.tiles import (
+    both,
+    compiled,
+    elementwise_blocks,
+    mutants,
+    operand,
+    result,
+    rows_of,
+    subjects,
+    triton_type,
+)
 from tridiff.oracles.dtypes import dtype as dtype_info
 from tridiff.oracles.rules import BIT
 
@@ -32,13 +42,13 @@ def _dtypes(helper: str, dtype: str) -> dict[str, str]:
 def _cases(draw: st.DrawFn, helper: str, limits: Limits) -> Case:
     dtype = draw(dtypes(among=DTYPES))
     cols = draw(lengths(maximum=min(256, limits.elements)))
-    rows = draw(row_counts(maximum=min(limits.rows, limits.elements // max(cols, 1))))
+    rows = draw(rows_of(cols, limits))
     inputs = _dtypes(helper, dtype)
     out = inputs.pop("out")
     arrays = [operand(draw, name, of) for name, of in inputs.items()]
     arrays.append(result(draw, "out", out))
     return Case(target=f"helpers.{helper}", sizes={"rows": rows, "cols": cols}, arrays=tuple(arrays),
-                params={"value": dtype}, options=draw(compile_modes()), variants=draw(option_variants()))
+                params={"value": dtype}, **compiled(draw))
 
 
 def _valid(case: Case) -> bool:
@@ -80,7 +90,7 @@ def _target(helper: str, summary: str) -> Target:
     arguments = {"pack_value_flag": ("value", "flag"), "unpack_value": ("pack", "name=value"),
                  "unpack_flag": ("pack",)}[helper]
     return Target(
-        name=f"helpers.{helper}", family="helpers", summary=summary, contract="helpers.md §11", dtypes=DTYPES,
+        name=f"helpers.{helper}", summary=summary, contract="helpers.md §11", dtypes=DTYPES,
         subjects=subjects("lookback", helper),
         draw=Draw(cases=lambda limits: _cases(helper, limits), params=lambda case: {"value": DTYPES},
                   valid=_valid),

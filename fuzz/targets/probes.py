@@ -4,9 +4,9 @@ from hypothesis import strategies as st
 
 from tridiff.fuzz.backends.launch import Launch
 from tridiff.fuzz.records import ArraySpec, Case
-from tridiff.fuzz.strategies import compile_modes, contents, dtypes, lengths, option_variants, strided_layouts
+from tridiff.fuzz.strategies import contents, dtypes, lengths, strided_layouts
 from tridiff.fuzz.target import Draw, Faults, Judge, Limits, Reference, Run, Shrink, Target, Vocabulary
-from tridiff.fuzz.targets.tiles import DIMS, both, mutants, power_of_two, subjects
+from tridiff.fuzz.targets.tiles import DIMS, both, compiled, mutants, power_of_two, subjects
 from tridiff.oracles.dtypes import FP8, NAMES
 from tridiff.oracles.dtypes import dtype as dtype_info
 from tridiff.oracles.rules import BIT, NUM, Rule
@@ -28,7 +28,7 @@ def _cases(draw: st.DrawFn, helper: str, limits: Limits) -> Case:
         arrays.append(ArraySpec(name="out", dtype="i8", dims=("answer",)))
         sizes["answer"] = 1
     return Case(target=f"helpers.{helper}", sizes=sizes, params={"scalar": scalar}, arrays=tuple(arrays),
-                options=draw(compile_modes()), variants=draw(option_variants()))
+                **compiled(draw))
 
 
 def _params(case: Case) -> Vocabulary:
@@ -67,7 +67,7 @@ def _promote(case: Case) -> tuple[Reference, ...]:
 
 TARGETS = (
     Target(
-        name="helpers.promote_to_tensor", family="helpers", contract="helpers.md §3", dtypes=NAMES,
+        name="helpers.promote_to_tensor", contract="helpers.md §3", dtypes=NAMES,
         summary="a block of rank 1 or more with the same values and type",
         subjects=subjects("probes", "promote_to_tensor"),
         draw=Draw(cases=lambda limits: _cases("promote_to_tensor", limits), params=_params, valid=_valid),
@@ -76,7 +76,7 @@ TARGETS = (
         shrink=Shrink(simplest={"scalar": (True, False)}),
         faults=Faults(planted=mutants("probes", "promote_to_tensor"))),
     Target(
-        name="helpers.is_floating", family="helpers", contract="helpers.md §3", dtypes=NAMES,
+        name="helpers.is_floating", contract="helpers.md §3", dtypes=NAMES,
         summary="whether a type is a float type, at compile time", subjects=subjects("probes", "is_floating"),
         draw=Draw(cases=lambda limits: _cases("is_floating", limits), params=_params, valid=_valid),
         run=Run(launch=_launch),

@@ -4,17 +4,9 @@ from hypothesis import strategies as st
 
 from tridiff.fuzz.backends.launch import Launch
 from tridiff.fuzz.records import ArraySpec, Bits, Case, Content, Iota
-from tridiff.fuzz.strategies import (
-    compile_modes,
-    contents,
-    lengths,
-    option_variants,
-    range_limits,
-    row_counts,
-    strided_layouts,
-)
+from tridiff.fuzz.strategies import contents, lengths, range_limits, strided_layouts
 from tridiff.fuzz.target import Draw, Faults, Judge, Limits, Reference, Run, Target
-from tridiff.fuzz.targets.tiles import mutants, operand, power_of_two, result, subjects
+from tridiff.fuzz.targets.tiles import compiled, mutants, operand, power_of_two, result, rows_of, subjects
 from tridiff.oracles.bounded import RANDN_RULE
 from tridiff.oracles.rules import BIT, Rule
 
@@ -26,7 +18,7 @@ _ROW = ("rows",)
 @st.composite
 def _cases(draw: st.DrawFn, helper: str, limits: Limits) -> Case:
     cols = draw(lengths(maximum=min(256, limits.elements)))
-    rows = draw(row_counts(maximum=min(limits.rows, limits.elements // max(cols, 1))))
+    rows = draw(rows_of(cols, limits))
     offset_dtype = draw(st.sampled_from(OFFSETS))
     ramp = st.builds(Content, base=st.builds(Iota, start=st.sampled_from((0, 1, 2**31 - 8, 2**32 - 8, 2**33)),
                                              step=st.just(1), per_row=st.sampled_from((0, 256))))
@@ -42,8 +34,7 @@ def _cases(draw: st.DrawFn, helper: str, limits: Limits) -> Case:
             arrays.append(ArraySpec(name=name, dtype="i64", dims=_ROW, content=limit,
                                     layout=draw(strided_layouts(dims=_ROW))))
     arrays.append(result(draw, "out", DTYPES[helper][0]))
-    return Case(target=f"helpers.{helper}", sizes={"rows": rows, "cols": cols}, arrays=tuple(arrays),
-                options=draw(compile_modes()), variants=draw(option_variants()))
+    return Case(target=f"helpers.{helper}", sizes={"rows": rows, "cols": cols}, arrays=tuple(arrays), **compiled(draw))
 
 
 def _launch(launch: Launch) -> None:
@@ -59,7 +50,7 @@ def _target(helper: str, summary: str, paths: dict[str, str]) -> Target:
     integers = helper == "randint64"
     arguments = ("seed", "offset", "low", "high") if integers else ("seed", "offset")
     return Target(
-        name=f"helpers.{helper}", family="helpers", summary=summary, contract="helpers.md §9", dtypes=DTYPES[helper],
+        name=f"helpers.{helper}", summary=summary, contract="helpers.md §9", dtypes=DTYPES[helper],
         subjects=paths,
         draw=Draw(cases=lambda limits: _cases(helper, limits), interpreter_elements=1 << 11),
         run=Run(launch=_launch),

@@ -4,19 +4,9 @@ from hypothesis import strategies as st
 
 from tridiff.fuzz.backends.launch import Launch
 from tridiff.fuzz.records import ArraySpec, Case
-from tridiff.fuzz.strategies import (
-    compile_modes,
-    contents,
-    dtypes,
-    lengths,
-    option_variants,
-    row_counts,
-    row_lengths,
-    strided_layouts,
-    truth_contents,
-)
+from tridiff.fuzz.strategies import contents, dtypes, lengths, row_lengths, strided_layouts, truth_contents
 from tridiff.fuzz.target import Draw, Faults, Judge, Limits, Reference, Run, Shrink, Target
-from tridiff.fuzz.targets.tiles import DIMS, both, mutants, reduction_blocks, result, subjects
+from tridiff.fuzz.targets.tiles import DIMS, both, compiled, mutants, reduction_blocks, result, rows_of, subjects
 from tridiff.oracles.bounded import RULES
 from tridiff.oracles.dtypes import FLOATS, INTEGERS
 from tridiff.oracles.dtypes import dtype as dtype_info
@@ -30,14 +20,13 @@ _NEUTRAL = {"prod": 1, "any": 0}
 def _cases(draw: st.DrawFn, helper: str, limits: Limits) -> Case:
     dtype = draw(dtypes(among=_DTYPES[helper]))
     cols = draw(lengths(maximum=min(draw(row_lengths()), limits.elements), empty=False))
-    rows = draw(row_counts(maximum=min(limits.rows, limits.elements // cols)))
+    rows = draw(rows_of(cols, limits))
     values = contents(dtype=dtype)
     content = draw(values if helper == "prod" else st.one_of(values, truth_contents()))
     return Case(
         target=f"helpers.{helper}", sizes={"rows": rows, "cols": cols}, params={"axis": draw(st.sampled_from((1, 0)))},
         arrays=(ArraySpec(name="a", dtype=dtype, dims=DIMS, layout=draw(strided_layouts(dims=DIMS)), content=content),
-                result(draw, "out", dtype, dims=("rows",))),
-        options=draw(compile_modes()), variants=draw(option_variants()))
+                result(draw, "out", dtype, dims=("rows",))), **compiled(draw))
 
 
 def _launch(launch: Launch) -> None:
@@ -58,7 +47,7 @@ def _bounds(case: Case) -> tuple[Reference, ...]:
 
 def _target(helper: str, summary: str) -> Target:
     return Target(
-        name=f"helpers.{helper}", family="helpers", summary=summary, contract="helpers.md §6",
+        name=f"helpers.{helper}", summary=summary, contract="helpers.md §6",
         subjects=subjects("reductions", helper), dtypes=_DTYPES[helper],
         draw=Draw(
             cases=lambda limits: _cases(helper, limits), params=lambda case: {"axis": (0, 1)},

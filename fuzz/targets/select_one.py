@@ -4,18 +4,19 @@ from hypothesis import strategies as st
 
 from tridiff.fuzz.backends.launch import Launch
 from tridiff.fuzz.records import ArraySpec, Case
-from tridiff.fuzz.strategies import (
-    compile_modes,
-    dtypes,
-    lengths,
-    one_hot_contents,
-    option_variants,
-    row_counts,
-    row_lengths,
-    strided_layouts,
-)
+from tridiff.fuzz.strategies import dtypes, lengths, one_hot_contents, row_lengths, strided_layouts
 from tridiff.fuzz.target import Draw, Faults, Judge, Limits, Run, Shrink, Target
-from tridiff.fuzz.targets.tiles import DIMS, both, mutants, operand, reduction_blocks, result, subjects
+from tridiff.fuzz.targets.tiles import (
+    DIMS,
+    both,
+    compiled,
+    mutants,
+    operand,
+    reduction_blocks,
+    result,
+    rows_of,
+    subjects,
+)
 from tridiff.oracles.dtypes import NAMES
 from tridiff.oracles.dtypes import dtype as dtype_info
 from tridiff.oracles.rules import BIT
@@ -25,7 +26,7 @@ from tridiff.oracles.rules import BIT
 def _cases(draw: st.DrawFn, limits: Limits) -> Case:
     dtype = draw(dtypes())
     cols = draw(lengths(maximum=min(draw(row_lengths()), limits.elements), empty=False))
-    rows = draw(row_counts(maximum=min(limits.rows, limits.elements // cols)))
+    rows = draw(rows_of(cols, limits))
     return Case(
         target="helpers.select_one", sizes={"rows": rows, "cols": cols},
         params={"axis": draw(st.sampled_from((1, 0))), "keep_dims": draw(st.booleans())},
@@ -34,7 +35,7 @@ def _cases(draw: st.DrawFn, limits: Limits) -> Case:
             ArraySpec(name="mask", dtype="i1", dims=DIMS, content=draw(one_hot_contents()),
                       layout=draw(strided_layouts(dims=DIMS, broadcast=("rows",)))),
             result(draw, "out", dtype, dims=("rows",)),
-        ), options=draw(compile_modes()), variants=draw(option_variants()))
+        ), **compiled(draw))
 
 
 def _launch(launch: Launch) -> None:
@@ -43,7 +44,7 @@ def _launch(launch: Launch) -> None:
 
 
 TARGET = Target(
-    name="helpers.select_one", family="helpers", contract="helpers.md §13 (select_one)", dtypes=NAMES,
+    name="helpers.select_one", contract="helpers.md §13 (select_one)", dtypes=NAMES,
     summary="the element under the only True of each slice, bit for bit", subjects=subjects("select", "select_one"),
     draw=Draw(
         cases=_cases, params=lambda case: {"axis": (0, 1), "keep_dims": (False, True)}, interpreter_elements=1 << 8),

@@ -168,7 +168,7 @@ def _canonical(case: Case) -> Reference | None:
 
 
 TARGET = Target(
-    name="helpers.sort_with_index", family="helpers", contract="helpers.md §13", dtypes=DTYPES,
+    name="helpers.sort_with_index", contract="helpers.md §13", dtypes=DTYPES,
     summary="each row sorted, indices carried along; NaN counts as the largest",
     subjects=subjects("sorting", "sort_with_index"),
     draw=Draw(cases=_cases, params=_params, valid=_valid, interpreter_elements=1 << 10),

@@ -42,7 +42,7 @@ def _target(topic: str) -> Target:
     name = f"language.{topic}"
     summary, drawn = _ABOUT[topic]
     target = target_of(
-        _KIND, name=name, family="language", contract="language.md §1, statements.md §1", summary=summary,
+        _KIND, name=name, contract="language.md §1, statements.md §1", summary=summary,
         subjects={"own": f"{_ROOM}.launching:run"}, cases=lambda limits: drawn(target=name, limits=limits))
     draw = replace(target.draw, breadth=len(EXPRESSIONS) + len(STATEMENTS))
     return replace(target, draw=draw, dtypes=("i1", *INTEGERS, *FLOATS), faults=Faults(
@@ -59,7 +59,7 @@ _REFUSALS = ProgramKind(
 def _refusals() -> Target:
     name = "language.refusals"
     target = target_of(
-        _REFUSALS, name=name, family="language", contract="statements.md §2",
+        _REFUSALS, name=name, contract="statements.md §2",
         summary="kernels that are wrong in one place: refused with a reason and a line, or right",
         subjects={"own": f"{_ROOM}.refusing:run"}, cases=lambda limits: refusing.refusal_cases(target=name))
     draw = replace(target.draw, breadth=len(REFUSED), once=lambda seed: refusing.once(name, seed))

@@ -5,13 +5,14 @@ the driver reduces its own row axis: the array is handed over transposed, by str
 """
 
 from importlib import import_module
+from typing import Any
 
 from hypothesis import strategies as st
 
 from tridiff.fuzz.backends.launch import Launch
 from tridiff.fuzz.records import ArraySpec, Content
-from tridiff.fuzz.strategies import contents, strided_layouts
-from tridiff.fuzz.target import Reference
+from tridiff.fuzz.strategies import compile_modes, contents, option_variants, row_counts, strided_layouts
+from tridiff.fuzz.target import Limits, Reference
 from tridiff.oracles.dtypes import dtype as dtype_info
 
 UPSTREAM = "torch._inductor.runtime.triton_helpers"
@@ -28,6 +29,16 @@ def operand(draw: st.DrawFn, name: str, dtype: str, content: st.SearchStrategy[C
 def result(draw: st.DrawFn, name: str, dtype: str, *, dims: tuple[str, ...] = DIMS) -> ArraySpec:
     """An output in any layout."""
     return ArraySpec(name=name, dtype=dtype, dims=dims, layout=draw(strided_layouts(dims=dims, output=True)))
+
+
+def rows_of(width: int, limits: Limits) -> st.SearchStrategy[int]:
+    """How many rows of so many elements a case may have."""
+    return row_counts(maximum=min(limits.rows, limits.elements // max(width, 1)))
+
+
+def compiled(draw: st.DrawFn, *, clusters: bool = False) -> dict[str, Any]:
+    """What a case says of its compilation, as keywords: options, and others that give the same."""
+    return {"options": draw(compile_modes(clusters=clusters)), "variants": draw(option_variants())}
 
 
 def both(function: str, *arguments: str, outputs: tuple[str, ...] = ("out",)) -> tuple[Reference, ...]:

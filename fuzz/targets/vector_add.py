@@ -4,9 +4,9 @@ from hypothesis import strategies as st
 
 from tridiff.fuzz.backends.launch import Launch
 from tridiff.fuzz.records import ArraySpec, Case
-from tridiff.fuzz.strategies import compile_modes, contents, dtypes, lengths, option_variants, strided_layouts
+from tridiff.fuzz.strategies import contents, dtypes, lengths, strided_layouts
 from tridiff.fuzz.target import POWERS_OF_TWO, Draw, Faults, Judge, Limits, Run, Shrink, Target
-from tridiff.fuzz.targets.tiles import both, result
+from tridiff.fuzz.targets.tiles import both, compiled, result
 from tridiff.oracles.dtypes import dtype as dtype_info
 from tridiff.oracles.rules import NUM
 
@@ -23,7 +23,7 @@ def _cases(draw: st.DrawFn, limits: Limits) -> Case:
                         layout=draw(strided_layouts(dims=("rows",)))) for name in ("a", "b")]
     arrays.append(result(draw, "out", dtype, dims=("rows",)))
     return Case(target="triton.vector_add", sizes={"rows": rows}, arrays=tuple(arrays), params={"block": block},
-                options=draw(compile_modes(clusters=True)), variants=draw(option_variants()),
+                **compiled(draw, clusters=True),
                 repeats=draw(st.integers(0, 1)))
 
 
@@ -43,7 +43,7 @@ def _launch(launch: Launch) -> None:
 _MUTANTS = ("mask_off_by_one", "tail_dropped", "overlapping_programs", "stride_ignored", "second_operand_dropped")
 
 TARGET = Target(
-    name="triton.vector_add", family="triton", contract="jit.md §1; oracles.md §3 (add)",
+    name="triton.vector_add", contract="jit.md §1; oracles.md §3 (add)",
     summary="out = a + b on strided vectors with a masked tail", dtypes=DTYPES,
     subjects={"own": "tridiff.kernels.drivers.vector_add:vector_add"},
     draw=Draw(cases=_cases, params=lambda case: {"block": POWERS_OF_TWO}),

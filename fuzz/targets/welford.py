@@ -5,13 +5,10 @@ from hypothesis import strategies as st
 from tridiff.fuzz.backends.launch import Launch
 from tridiff.fuzz.records import Case, Constant, Content, Explicit, Scalar
 from tridiff.fuzz.strategies import (
-    compile_modes,
     contents,
     dtypes,
     lengths,
     offset_contents,
-    option_variants,
-    row_counts,
     row_lengths,
     square_contents,
     weight_contents,
@@ -20,12 +17,14 @@ from tridiff.fuzz.target import POWERS_OF_TWO, Draw, Faults, Judge, Limits, Refe
 from tridiff.fuzz.targets.tiles import (
     DIMS,
     both,
+    compiled,
     elementwise_blocks,
     mutants,
     operand,
     power_of_two,
     reduction_blocks,
     result,
+    rows_of,
     subjects,
     triton_type,
 )
@@ -58,7 +57,7 @@ def _cases(draw: st.DrawFn, helper: str, limits: Limits) -> Case:
     dtype = draw(dtypes(among=("fp32", "fp16", "bf16"))) if form == "rows" and accumulator == "fp32" else accumulator
     longest = row_lengths() if form == "rows" else row_lengths(maximum=64)
     cols = draw(lengths(maximum=min(draw(longest), limits.elements), empty=False))
-    rows = draw(row_counts(maximum=min(limits.rows, limits.elements // cols)))
+    rows = draw(rows_of(cols, limits))
     arrays = [operand(draw, name, dtype, _content(name, dtype)) for name in _ARGUMENTS[form]]
     out_dims = ("rows",) if form in ("rows", "states") else DIMS
     arrays += [result(draw, name, accumulator, dims=out_dims) for name in _OUTPUTS[form]]
@@ -71,7 +70,7 @@ def _cases(draw: st.DrawFn, helper: str, limits: Limits) -> Case:
         params |= {"accumulator": accumulator, "peeled": draw(st.booleans()),
                    "lanes": draw(st.sampled_from((1, 2, 4, 16, _MOST_LANES)))}
     return Case(target=f"helpers.{helper}", sizes={"rows": rows, "cols": cols}, arrays=tuple(arrays), params=params,
-                options=draw(compile_modes()), variants=draw(option_variants()))
+                **compiled(draw))
 
 
 def _params(case: Case) -> Vocabulary:
@@ -137,7 +136,7 @@ def _defined(case: Case) -> tuple[str, tuple[str, ...]] | None:
 
 def _target(helper: str, summary: str) -> Target:
     return Target(
-        name=f"helpers.{helper}", family="helpers", summary=summary, contract="helpers.md §7; oracles.md §4",
+        name=f"helpers.{helper}", summary=summary, contract="helpers.md §7; oracles.md §4",
         dtypes=DTYPES, subjects=subjects("welford", helper),
         draw=Draw(
             cases=lambda limits: _cases(helper, limits), params=_params, valid=_valid, interpreter_elements=1 << 7),

@@ -70,7 +70,7 @@ def chain_target(*, name: str, summary: str, chains: Callable[..., st.SearchStra
         return cases.chain_cases(target=name, chains=chains(elements=limits.elements, only=limits.only))
 
     paths: dict[str, Path] = {fault: f"tridiff.kernels.gluon.faults:FAULTS[{fault}]" for fault in faults}
-    target = target_of(chain_kind(label), name=name, family="gluon", summary=summary, contract=contract, cases=drawn,
+    target = target_of(chain_kind(label), name=name, summary=summary, contract=contract, cases=drawn,
                        subjects={"own": "tridiff.kernels.gluon.emit:emit"})
     return replace(
         target, backends=("cuda", "compile", "evaluated"), faults=Faults(planted=paths),

@@ -75,7 +75,7 @@ def target(*, oracles: tuple[str, ...] = ("doubled_torch", "doubled_numpy"), def
                   function=f"{HERE}:{name}", arguments=("a",))
         for name in oracles)
     return Target(
-        name="fake.double", family="fake", summary="", contract="", subjects={"own": f"{HERE}:FakeRunner"},
+        name="fake.double", summary="", contract="", subjects={"own": f"{HERE}:FakeRunner"},
         draw=Draw(cases=lambda limits: st.nothing()),
         run=Run(launch=lambda launch: launch.run(None, (1, 1, 1), {"launch": launch})),
         judge=Judge(

@@ -35,7 +35,7 @@ def judged(defined: str, *, wrong: str = "") -> Verdict:
         ArraySpec(name="a", dtype="fp32", dims=DIMS, content=Content(base=Explicit(values=("1", "2")))),
         ArraySpec(name="one", dtype="fp32", dims=DIMS), ArraySpec(name="two", dtype="fp32", dims=DIMS)))
     target = Target(
-        name="fake.two", family="fake", summary="", contract="", subjects={},
+        name="fake.two", summary="", contract="", subjects={},
         draw=Draw(cases=lambda limits: st.nothing()),
         run=Run(launch=lambda launch: None),
         judge=Judge(
@@ -70,7 +70,7 @@ def test_a_truth_value_that_was_never_written_is_told_as_such() -> None:
         ArraySpec(name="a", dtype="i1", dims=DIMS, content=Content(base=Explicit(values=("0", "0")))),
         ArraySpec(name="out", dtype="i1", dims=DIMS)))
     target = Target(
-        name="fake.one", family="fake", summary="", contract="", subjects={},
+        name="fake.one", summary="", contract="", subjects={},
         draw=Draw(cases=lambda limits: st.nothing()), run=Run(launch=lambda launch: None),
         judge=Judge(rules=lambda case: {"out": NUM}, oracles=lambda case: (
             Reference(source="torch", function=f"{HERE}:same", arguments=("a",), outputs=("out",)),)))
