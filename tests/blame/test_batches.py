@@ -6,6 +6,7 @@ from pathlib import Path
 import msgspec
 import pytest
 
+from tests.support.repository import ENTRIES
 from tridiff.fuzz.blame import batch as batches
 from tridiff.fuzz.blame.batch import Blamed, batch, keep, read
 from tridiff.fuzz.blame.jobs import EVALUATED, backends_of, jobs
@@ -14,7 +15,6 @@ from tridiff.fuzz.corpus.store import Corpus
 from tridiff.fuzz.errors import TridiffError
 from tridiff.fuzz.records import Blame, CorpusEntry, Expectation, Verdict
 
-ENTRIES = Corpus(Path(__file__).resolve().parents[2] / "corpus")
 GPU = ("cuda", "interpreter", "compile:sm_90")
 NO_GPU = GPU[1:]
 

@@ -12,6 +12,7 @@ from triton.compiler.code_generator import CodeGenerator
 from triton.language.semantic import TritonSemantic
 
 from tests.support.cases import addition
+from tests.support.repository import ENTRIES
 from tridiff.fuzz.bench.stage_faults import ARCH, DRAWS, LIMITS
 from tridiff.fuzz.blame.calls import Calls, departing
 from tridiff.fuzz.blame.localise import _Search
@@ -19,7 +20,6 @@ from tridiff.fuzz.blame.planted import edits_of
 from tridiff.fuzz.blame.points import Evaluation
 from tridiff.fuzz.blame.stages import FRONT_END, INLINED
 from tridiff.fuzz.blame.trial import Call, Result, Trial
-from tridiff.fuzz.corpus.store import Corpus
 from tridiff.fuzz.known.draws import draw_cases
 from tridiff.fuzz.records import Case, Outcome, Signature, Verdict
 from tridiff.fuzz.records.observed import Observe
@@ -193,7 +193,7 @@ class OfTorch(Laboratory):
 @pytest.mark.parametrize(("right", "stage"), [(True, "unknown"), (False, "inductor")])
 def test_inductor_is_not_to_blame_for_what_another_triton_under_the_same_torch_does_right(
         right: bool, stage: str) -> None:
-    case = Corpus(Path(__file__).parents[2] / "corpus").find("zero-sign-a375762658").case
+    case = ENTRIES.find("zero-sign-a375762658").case
     laboratory = OfTorch()
     alone = _Search(case, "inductor", "interpreter", None, laboratory, "").blame()  # type: ignore[arg-type]
     assert (alone.stage, alone.confidence) == ("inductor", "inferred")

@@ -1,14 +1,11 @@
 """Findings of the corpus that need no device: where the compiler ends, run pass by pass."""
 
-from pathlib import Path
 
 import pytest
 
+from tests.support.repository import ENTRIES
 from tridiff.fuzz.blame import localise
 from tridiff.fuzz.blame.localise import NotFailing, blame
-from tridiff.fuzz.corpus.store import Corpus
-
-ENTRIES = Corpus(Path(__file__).resolve().parents[2] / "corpus")
 
 
 def test_llvm_is_blamed_for_its_assertion() -> None:

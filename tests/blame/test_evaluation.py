@@ -1,17 +1,14 @@
 """The IR behind every pass of a compilation: right ones stay right, and a fault is seen where it was planted."""
 
-from pathlib import Path
 
 import pytest
 
 from tests.support.cases import addition, division
+from tests.support.repository import ENTRIES
 from tridiff.fuzz.blame.planted import edits_of, plant
 from tridiff.fuzz.blame.points import Evaluation
-from tridiff.fuzz.corpus.store import Corpus
 from tridiff.fuzz.errors import TridiffError
 from tridiff.fuzz.records import Case, Verdict
-
-ENTRIES = Corpus(Path(__file__).resolve().parents[2] / "corpus")
 
 RIGHT = (
     "codegen.pointwise/value-580f48d91e", "codegen.random/value-e9cf99de9c", "codegen.scan/value-a9b5c5566c",

@@ -1,17 +1,14 @@
 """Ways round: what is tried, and what is said of it. The runs are those of a stand-in."""
 
-from pathlib import Path
 
 import msgspec
 import pytest
 
+from tests.support.repository import ENTRIES
 from tridiff.fuzz.blame.localise import NotFailing
 from tridiff.fuzz.blame.trial import Result, Trial
 from tridiff.fuzz.blame.way_round import changes, guard, lines, way_round
-from tridiff.fuzz.corpus.store import Corpus
 from tridiff.fuzz.records import CorpusEntry, Outcome, Signature, Verdict
-
-ENTRIES = Corpus(Path(__file__).resolve().parents[2] / "corpus")
 
 
 class Bench:

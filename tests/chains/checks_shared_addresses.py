@@ -1,7 +1,6 @@
 """What PTX computes, executed on the CPU, against what `misread` and `adds_mixed_offsets` say of Triton 3.6.0."""
 
 import random
-from pathlib import Path
 
 import numpy as np
 import pytest
@@ -11,6 +10,7 @@ import triton
 from tests.chains.drawn import numbered
 from tests.chains.lost_transpositions import CHAINS
 from tests.kernels.ptx_block import OutsideShared, launch_block
+from tests.support.repository import CORPUS
 from tridiff.fuzz.backends.compile import CompileRunner, Pointer
 from tridiff.fuzz.content.place import place
 from tridiff.fuzz.corpus.store import parse
@@ -88,7 +88,7 @@ def check_offsets_are_added_where_the_rule_says() -> None:
 def check_entries_are_such_chains() -> None:
     words = {"value-5d31aec4cf": "transposition lost", "value-775a143076": "mixed offsets"}
     for name, word in words.items():
-        path = Path(__file__).parents[2] / "corpus" / "gluon.view_chain" / f"{name}.json"
+        path = CORPUS / "gluon.view_chain" / f"{name}.json"
         case = parse(path.read_bytes(), source=path.name).case
         assert isinstance(case.program, Chain) and feature(case) == word
         outs = {array.name for array in case.program.arrays if array.output}

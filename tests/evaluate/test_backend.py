@@ -11,12 +11,12 @@ from triton.language.semantic import TritonSemantic
 from tests.support.builds import WRONG_SUM, edited
 from tests.support.cases import addition, division, ramp
 from tests.support.draws import draws
+from tests.support.repository import ENTRIES
 from tridiff.fuzz.backends import ARCHITECTURES, BACKENDS, compiler, expand, kind
 from tridiff.fuzz.blame.planted import edits_of
 from tridiff.fuzz.blame.stepping import Stepper, stepping
 from tridiff.fuzz.campaign.replay import plan
 from tridiff.fuzz.corpus.cause import same_finding
-from tridiff.fuzz.corpus.store import Corpus
 from tridiff.fuzz.evaluate.conversions import rounded_once
 from tridiff.fuzz.evaluate.table import MEANINGS
 from tridiff.fuzz.known.attribute import Attribution
@@ -29,7 +29,6 @@ from tridiff.fuzz.workers.failures import classify
 from tridiff.fuzz.workers.pool import Pool, PoolOptions
 
 SM_90 = "evaluated:sm_90"
-ENTRIES = Corpus(Path(__file__).resolve().parents[2] / "corpus")
 
 
 @pytest.fixture(scope="module")

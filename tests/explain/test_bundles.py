@@ -4,11 +4,10 @@ import json
 import re
 from pathlib import Path
 
-from tridiff.fuzz.corpus.store import Corpus, parse
+from tests.support.repository import ENTRIES
+from tridiff.fuzz.corpus.store import parse
 from tridiff.fuzz.explain.model import Departure
 from tridiff.fuzz.report.bundle import as_test, write_bundle
-
-ENTRIES = Corpus(Path(__file__).resolve().parents[2] / "corpus")
 
 
 def test_the_bundle_of_a_compiler_that_aborts(tmp_path: Path) -> None:

@@ -14,10 +14,10 @@ import pytest
 
 from tests.support.browser import MISSING, browser
 from tests.support.in_subprocess import Checks
+from tests.support.repository import ENTRIES
 from tests.unit.corpus.entries import entry
 from tridiff.fuzz.backends.launch import Launch
 from tridiff.fuzz.cli.app import run
-from tridiff.fuzz.corpus.store import Corpus
 from tridiff.fuzz.explain import prepared
 from tridiff.fuzz.explain.explain import What, Wish, explain, request
 from tridiff.fuzz.explain.model import Explanation, Stage, Stages
@@ -157,7 +157,7 @@ def test_what_is_not_understood_is_taught(arguments: list[str], said: str) -> No
 
 
 def test_a_kernel_of_torch_compile_is_followed_through_its_library() -> None:
-    entry = Corpus(HERE.parents[1] / "corpus").find("inductor.pointwise/nan-missing-42dd8e6869")
+    entry = ENTRIES.find("inductor.pointwise/nan-missing-42dd8e6869")
     found = explain(What(named=entry.id, case=entry.case, entry=entry, subject="inductor"), Wish(compile=False))
     assert found.element is not None and found.element.interpreted == "inf" == found.element.recorded
     assert {step.operation for step in found.element.steps} >= {"load", "libdevice.floor", "store"}

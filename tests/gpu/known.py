@@ -1,9 +1,8 @@
 """Which failures on a GPU are defects of Triton that the corpus explains."""
 
 from functools import cache
-from pathlib import Path
 
-from tridiff.fuzz.corpus import Corpus
+from tests.support.repository import ENTRIES
 from tridiff.fuzz.corpus.cause import finding_of
 from tridiff.fuzz.records import CorpusEntry, Outcome
 from tridiff.fuzz.registry import find
@@ -11,8 +10,7 @@ from tridiff.fuzz.registry import find
 
 @cache
 def _entries() -> tuple[CorpusEntry, ...]:
-    root = Path(__file__).resolve().parents[2] / "corpus"
-    return tuple(one for one in Corpus(root).entries() if isinstance(one, CorpusEntry))
+    return tuple(one for one in ENTRIES.entries() if isinstance(one, CorpusEntry))
 
 
 def explained(outcome: Outcome) -> bool:

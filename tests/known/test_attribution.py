@@ -2,7 +2,6 @@
 
 from collections.abc import Callable
 from dataclasses import replace as changed
-from pathlib import Path
 
 import pytest
 import torch
@@ -10,7 +9,7 @@ from msgspec.structs import replace
 
 from tests.known.outcomes import outcome
 from tests.support.outcomes import outcome_of
-from tridiff.fuzz.corpus.store import Corpus
+from tests.support.repository import ENTRIES
 from tridiff.fuzz.errors import TridiffError
 from tridiff.fuzz.known import Attribution, KnownIssue, all_issues, attribute, explain
 from tridiff.fuzz.known.issue import Wrong
@@ -361,7 +360,7 @@ def test_a_search_that_ends_early_because_the_number_of_boundaries_wraps_is_the_
 
 def test_a_defect_of_the_interpreter_accounts_for_nothing_elsewhere() -> None:
     issue = next(one for one in all_issues() if one.name == "interpreter-min-and-max-are-pythons")
-    entry = Corpus(Path(__file__).parents[2] / "corpus").find(issue.entries[0])
+    entry = ENTRIES.find(issue.entries[0])
 
     def found(backend: str) -> tuple[str, ...]:
         def outcome(case: Case, verdict: Verdict) -> Outcome:

@@ -7,10 +7,10 @@ import pytest
 import torch
 from typer.testing import CliRunner
 
-from tests.known.test_issues import CORPUS, entry
+from tests.known.test_issues import entry
+from tests.support.repository import CORPUS, ENTRIES
 from tridiff.fuzz.bench.blind import Blindness, BlindShare
 from tridiff.fuzz.cli.app import program
-from tridiff.fuzz.corpus.store import Corpus
 from tridiff.fuzz.known import KnownIssue, all_issues, issues
 from tridiff.fuzz.known.issue import Wrong
 from tridiff.fuzz.records import CorpusEntry, Expectation, Verdict
@@ -79,7 +79,7 @@ def test_the_command_prints_a_list_of_shares_per_target_and_version() -> None:
     "triton.floordiv", "triton.mod", "helpers.div_floor_integer", "helpers.bucketize_binary_search", "helpers.frexp",
     "helpers.welford_combine", "inductor.programs_sort", "inductor.programs_mixed", "loops.warp_specialize"])
 def test_the_targets_that_known_defects_blinded_see_again(name: str) -> None:
-    blindness = Blindness([one for one in Corpus(CORPUS).entries() if isinstance(one, CorpusEntry)])
+    blindness = Blindness([one for one in ENTRIES.entries() if isinstance(one, CorpusEntry)])
     for share in blindness.measure(find(name), versions=("3.6.0", "3.9.0"), draws=30):
         assert share.share <= 0.05
         assert any(label.drawn for label in share.labels)

@@ -1,7 +1,6 @@
 """Chains have a relative without the pattern, also where a layout cannot be converted into, or an axis is short."""
 
-from tests.support.in_subprocess import REPOSITORY
-from tridiff.fuzz.corpus.store import Corpus
+from tests.support.repository import ENTRIES, REPOSITORY
 from tridiff.fuzz.kinds.chains.cases import with_chain
 from tridiff.fuzz.kinds.chains.steps import without
 from tridiff.fuzz.known.chains import plainer
@@ -26,7 +25,7 @@ from tridiff.kernels.gluon.layouts import Blocked, Linear, row_major
 
 def _case(chain: Chain, entry: str) -> Case:
     """A case of a chain, in the shape of an entry's."""
-    old = Corpus(REPOSITORY / "corpus").load(REPOSITORY / f"corpus/gluon.{entry}.json").case
+    old = ENTRIES.load(REPOSITORY / f"corpus/gluon.{entry}.json").case
     names = {spec.name: spec for spec in old.arrays}
     assert {array.name for array in chain.arrays} <= set(names)
     made = with_chain(old, chain)

@@ -2,16 +2,15 @@
 
 import math
 from collections.abc import Callable
-from pathlib import Path
 
 import pytest
 import torch
 from msgspec.structs import replace
 
 from tests.known.outcomes import outcome
+from tests.support.repository import ENTRIES
 from tests.unit.graphs.graphs import X, apply, at, cast, constant, load, matrix, num, op, store, vector
 from tridiff.fuzz.bench.blind import changed
-from tridiff.fuzz.corpus.store import Corpus
 from tridiff.fuzz.kinds.graphs.validity import valid
 from tridiff.fuzz.known import Attribution, KnownIssue, issues_of
 from tridiff.fuzz.known.graphs import ISSUES
@@ -20,8 +19,6 @@ from tridiff.fuzz.known.rehearse import Rehearsal, rehearse
 from tridiff.fuzz.records import ArraySpec, Case, Content, Iota, Outcome, Small, Verdict
 from tridiff.kernels.codegen.graph import Asm, Graph, Index, Load, Masked, Node, Part, Reduce, Schedule, Sym
 from tridiff.kernels.codegen.legality import check
-
-CORPUS = Corpus(Path(__file__).parents[2] / "corpus")
 
 
 def case_of(graph: Graph, *, mixed: bool = False) -> Case:
@@ -44,7 +41,7 @@ def taken(rehearsal: Rehearsal, **outputs: torch.Tensor) -> tuple[str, ...]:
 
 
 def of_entry(name: str) -> tuple[Rehearsal, dict[str, torch.Tensor]]:
-    rehearsal = rehearse(CORPUS.find(f"codegen.{name}").case)
+    rehearsal = rehearse(ENTRIES.find(f"codegen.{name}").case)
     return rehearsal, rehearsal.outputs()
 
 
@@ -338,8 +335,8 @@ CONTROLLED = [one for one in ISSUES if one.relative and one.entries]
 
 @pytest.mark.parametrize("known", CONTROLLED, ids=lambda one: one.name)
 def test_a_defect_that_stays_without_the_form_is_new(known: KnownIssue) -> None:
-    case = CORPUS.find(known.entries[0]).case
-    signature = CORPUS.find(known.entries[0]).signature
+    case = ENTRIES.find(known.entries[0]).case
+    signature = ENTRIES.find(known.entries[0]).signature
     failure = replace(outcome(case, failed=True), signature=signature, verdict=signature.verdict,
                       backend=known.backends[0] if known.backends else "cuda",
                       explained_by=(known.name,) if known.explains else ())

@@ -1,23 +1,21 @@
 """Every known issue against the corpus that proves it."""
 
 from functools import cache
-from pathlib import Path
 
 import pytest
 
 from tests.known.recorded import rehearsed
-from tridiff.fuzz.corpus.store import Corpus
+from tests.support.repository import ENTRIES
 from tridiff.fuzz.known import KnownIssue, all_issues, issue_of_entry
 from tridiff.fuzz.records import CorpusEntry, Verdict
 
-CORPUS = Path(__file__).parents[2] / "corpus"
 PROOFS = [(one, entry) for one in all_issues() for entry in one.entries]
 each_proof = pytest.mark.parametrize(("issue", "name"), PROOFS, ids=lambda one: getattr(one, "name", one))
 
 
 @cache
 def entry(name: str) -> CorpusEntry:
-    return Corpus(CORPUS).find(name)
+    return ENTRIES.find(name)
 
 
 @each_proof

@@ -1,13 +1,12 @@
 """Known issues of launches: a failure is one of them only if what lies beside it passes."""
 
-from pathlib import Path
 
 import pytest
 from msgspec.structs import replace
 
 from tests.support.outcomes import outcome_of
+from tests.support.repository import ENTRIES
 from tests.unit.launching.test_scenes import play
-from tridiff.fuzz.corpus.store import Corpus
 from tridiff.fuzz.errors import TridiffError
 from tridiff.fuzz.known import Attribution
 from tridiff.fuzz.known.launching import ISSUES
@@ -35,7 +34,7 @@ def _run(case: Case, planted: str) -> Outcome:
 def test_a_launch_that_fails_beside_the_issue_is_new(issue: object) -> None:
     pytest.importorskip("triton")
     known = next(one for one in ISSUES if one is issue)
-    entry = Corpus(Path(__file__).parents[2] / "corpus").find(known.entries[0])
+    entry = ENTRIES.find(known.entries[0])
     failed = outcome_of(entry.case, entry.signature.verdict, entry.signature, backend=BACKEND)
     assert Attribution(lambda case: _run(case, "")).issues(entry.case, failed) == (known.name,)
     assert Attribution(lambda case: _run(case, "first_answer_lost")).issues(entry.case, failed) == ()
@@ -44,7 +43,7 @@ def test_a_launch_that_fails_beside_the_issue_is_new(issue: object) -> None:
 @pytest.mark.parametrize(("kind", "known"), [("another", True), ("debug", False)])
 def test_a_way_that_is_gone_among_others_is_known_as_it_is_alone(kind: str, known: bool) -> None:
     pytest.importorskip("triton")
-    entry = Corpus(Path(__file__).parents[2] / "corpus").find("launch.events/another-3bbe70c3b2")
+    entry = ENTRIES.find("launch.events/another-3bbe70c3b2")
     case = replace(entry.case, params={**entry.case.params, "way": EVERY})
     failed = outcome_of(case, Verdict.DISAGREE, replace(entry.signature, kind=kind), backend=BACKEND)
     assert Attribution(lambda one: _run(one, "")).issues(case, failed) == ((entry.cause,) if known else ())

@@ -6,10 +6,9 @@ from pathlib import Path
 
 import pytest
 
-from tests.known.test_issues import CORPUS
+from tests.support.repository import ENTRIES
 from tridiff.fuzz.backends import kind
 from tridiff.fuzz.campaign.record import Summary
-from tridiff.fuzz.corpus.store import Corpus
 from tridiff.fuzz.known import all_issues, issue_of_entry
 from tridiff.fuzz.records import CorpusEntry
 from tridiff.fuzz.records.codec import decode_file
@@ -33,7 +32,7 @@ def _met(records: Path) -> dict[tuple[str, str], int]:
 def _told() -> dict[tuple[str, str], bool]:
     """Whether an entry of an issue fails, by the issue and the kind of backend that expectations name."""
     found: dict[tuple[str, str], bool] = defaultdict(bool)
-    for entry in Corpus(CORPUS).entries():
+    for entry in ENTRIES.entries():
         name = issue_of_entry(entry.case.target, entry.id) if isinstance(entry, CorpusEntry) else ""
         if name and isinstance(entry, CorpusEntry):
             for row in entry.expected:

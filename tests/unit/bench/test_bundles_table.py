@@ -5,13 +5,12 @@ from pathlib import Path
 import msgspec
 import pytest
 
+from tests.support.repository import ENTRIES
 from tridiff.fuzz.bench.bundles import Chosen, Row, bundle, choices, spread, table
 from tridiff.fuzz.builds import resolve
-from tridiff.fuzz.corpus.store import Corpus
 from tridiff.fuzz.records import CorpusEntry, Expectation, Verdict
 from tridiff.kernels.codegen.dialect import found_version
 
-ENTRIES = Corpus(Path(__file__).resolve().parents[3] / "corpus")
 VERSIONS = ("3.6.0", "3.9.0")
 
 

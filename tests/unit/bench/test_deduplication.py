@@ -1,15 +1,14 @@
 """How pairs of failures are counted, and that failures of planted faults of several kernels are told apart."""
 
-from pathlib import Path
 
 from msgspec.structs import replace
 
 from tests.support.cases import division
 from tests.support.outcomes import outcome_of
+from tests.support.repository import ENTRIES
 from tridiff.fuzz.bench.deduplication import PARTS, Filed, filed, grouped, part_of, record, scored
 from tridiff.fuzz.bench.failures import Failure, Laboratory, of_faults, of_issues
 from tridiff.fuzz.bench.triton_failures import EACH_TARGET, in_turn
-from tridiff.fuzz.corpus.store import Corpus
 from tridiff.fuzz.records import Evidence, Signature, Verdict
 from tridiff.fuzz.workers.pool import Pool, PoolOptions
 
@@ -47,8 +46,7 @@ def test_faults_of_several_kernels_are_told_apart() -> None:
 
 def test_what_an_entry_shows_that_is_none_of_its_issue_is_left_out() -> None:
     """An entry of what the interpreter does wrong does not compile either: that is another issue."""
-    entries = Corpus(Path(__file__).parents[3] / "corpus")
-    one = entries.find("language.movement/not-supported-betwe-a8f639e5b5")
+    one = ENTRIES.find("language.movement/not-supported-betwe-a8f639e5b5")
 
     def said(text: str) -> list[str]:
         signature = replace(one.signature, kind=text)

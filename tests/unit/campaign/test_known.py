@@ -11,6 +11,7 @@ from msgspec.structs import replace
 from tests.support.campaigns import campaign_options, shard_spec
 from tests.support.fake_pool import FakePool, stand_in
 from tests.support.outcomes import outcome_of
+from tests.support.repository import ENTRIES
 from tridiff.fuzz.campaign import shard
 from tridiff.fuzz.campaign.known import KnownFindings, known_of, provide, replayed
 from tridiff.fuzz.campaign.record import ShardResult
@@ -18,7 +19,6 @@ from tridiff.fuzz.corpus.cause import finding_of_entry, findings_of
 from tridiff.fuzz.corpus.store import Corpus
 from tridiff.fuzz.records import Case, CorpusEntry, Environment, Expectation, Outcome, Signature, Verdict
 
-CORPUS = Path(__file__).parents[3] / "corpus"
 OF_A_CONSTANT = (
     "C->getType() == Ty->getScalarType() && \"ConstantInt type doesn't match the type implied by its value!\"")
 OPTIONS = campaign_options(targets=("triton.vector_add",), backends=("interpreter",))
@@ -140,7 +140,7 @@ def test_an_issue_whose_entries_another_subject_has_is_replayed_on_that_one(
                               entry.signature if fails else None, subject=subject, backend="cuda")
         return outcome
 
-    known = known_of(Corpus(CORPUS), campaign_options(
+    known = known_of(ENTRIES, campaign_options(
         targets=("inductor.programs_mixed",), subjects=("inductor",), backends=("cuda",)))
     spec = shard_spec(target="inductor.programs_mixed", subject="inductor", backend="cuda")
 
@@ -180,7 +180,7 @@ def test_an_entry_stopped_failing_only_where_its_release_or_the_newest_one_befor
 def test_an_assertion_that_an_entry_of_an_issue_ends_in_here_is_known_in_cases_without_its_pattern(
         tmp_path: Path, text: str, fails: bool, known: bool) -> None:
     spec = shard_spec(target="codegen.scan", subject="own", backend="cuda")
-    found = known_of(Corpus(CORPUS), campaign_options(targets=("codegen.scan",), backends=("cuda",)))
+    found = known_of(ENTRIES, campaign_options(targets=("codegen.scan",), backends=("cuda",)))
     provide(tmp_path, found)
 
     def again(case: Case, subject: str) -> Outcome:

@@ -1,14 +1,13 @@
 """Which signatures are one finding."""
 
-from pathlib import Path
 
 import pytest
 from msgspec.structs import replace
 
 from tests.support.outcomes import outcome_of
+from tests.support.repository import ENTRIES
 from tridiff.fuzz.campaign.findings import id_of
 from tridiff.fuzz.corpus.cause import finding_of, finding_of_pair, same_finding
-from tridiff.fuzz.corpus.store import Corpus
 from tridiff.fuzz.records import Signature, Verdict
 
 PROGRAMS = "inductor.programs_reduction"
@@ -90,7 +89,7 @@ def test_what_the_compiler_says_of_other_dtypes_is_one_finding(one: str, other: 
 
 
 def test_an_entry_of_a_known_issue_still_shows_it_where_it_ends_in_another_error_of_that_issue() -> None:
-    entry = Corpus(Path(__file__).parents[3] / "corpus").find("sigabrt-fa7f037331")
+    entry = ENTRIES.find("sigabrt-fa7f037331")
     assert entry.signature.kind == "SIGABRT"
 
     def shows(kind: str, verdict: Verdict = Verdict.DISAGREE, **fields: str) -> bool:
@@ -104,7 +103,7 @@ def test_an_entry_of_a_known_issue_still_shows_it_where_it_ends_in_another_error
 
 
 def test_another_assertion_of_one_signature_is_not_what_an_entry_shows() -> None:
-    entry = Corpus(Path(__file__).parents[3] / "corpus").find("sigabrt-89561c16c7")
+    entry = ENTRIES.find("sigabrt-89561c16c7")
     outcome = outcome_of(entry.case, Verdict.CRASH, entry.signature, backend="compile:sm_90", evidence=entry.evidence)
     assert same_finding(outcome, entry)
     other = outcome.log.replace("SrcBits != DstBits", "SrcBits == DstBits")
@@ -114,7 +113,7 @@ def test_another_assertion_of_one_signature_is_not_what_an_entry_shows() -> None
 
 
 def test_a_difference_of_two_builds_on_one_backend_does_not_stand_for_one_on_another() -> None:
-    entry = Corpus(Path(__file__).parents[3] / "corpus").find("triton.negate/zero-sign-c65330b634")
+    entry = ENTRIES.find("triton.negate/zero-sign-c65330b634")
     seen = replace(entry.signature, kind="fixed: zero_sign")
     keys = {backend: finding_of_pair(seen, backend)
             for backend in ("cuda", "interpreter", "compile:sm_90", "compile:gfx942")}

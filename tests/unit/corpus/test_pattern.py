@@ -6,16 +6,14 @@ import pytest
 from msgspec.structs import replace
 
 from tests.support.campaigns import campaign_options
+from tests.support.repository import ENTRIES
 from tridiff.fuzz.campaign.record import Counts, Summary
 from tridiff.fuzz.cli.render import render_summary
 from tridiff.fuzz.corpus.alike import contrary
 from tridiff.fuzz.corpus.classes import class_of, relation
 from tridiff.fuzz.corpus.pattern import _words, pattern_of, proposed
-from tridiff.fuzz.corpus.store import Corpus
 from tridiff.fuzz.records import Blame, Case, CorpusEntry, Evidence, Verdict
 from tridiff.fuzz.records.blame import ALONE, BEHIND, DEPARTS, RAISED, Tried
-
-CORPUS = Corpus(Path(__file__).parents[3] / "corpus")
 
 
 @pytest.mark.parametrize(("text", "dtype", "told"), [
@@ -34,7 +32,11 @@ def test_a_wrong_value_is_told_beside_the_right_one() -> None:
 
 
 def entry() -> CorpusEntry:
-    return CORPUS.find("triton.negate/zero-sign-c65330b634")
+    return ENTRIES.find("triton.negate/zero-sign-c65330b634")
+
+
+def quotient() -> CorpusEntry:
+    return ENTRIES.find("triton.floordiv/value-cd18b7a4b0")
 
 
 def in_another_dtype(one: CorpusEntry) -> CorpusEntry:
@@ -133,7 +135,7 @@ def test_in_another_dtype_a_neighbour_may_give_another_number_and_not_be_right(
 
 
 def test_what_needs_a_setting_is_told_by_it_and_not_by_its_operands() -> None:
-    one = CORPUS.find("triton.floordiv/value-cd18b7a4b0")
+    one = quotient()
     other = replace(one.evidence, inputs={name: ("7",) * len(values) for name, values in one.evidence.inputs.items()})
 
     def key(case: Case, evidence: Evidence, **changes: object) -> str:
@@ -160,7 +162,7 @@ def test_what_needs_a_setting_is_told_by_it_and_not_by_its_operands() -> None:
                                             ({"a.0 = 1": ""}, "")])
 def test_a_setting_is_told_where_the_simplest_one_is_right(said: dict[str, str], told: str) -> None:
     """Of a case whose neighbours were not asked for, every setting counts."""
-    one = CORPUS.find("triton.floordiv/value-cd18b7a4b0")
+    one = quotient()
     found = pattern_of(one.signature, one.case, replace(one.evidence, beside=said))
     assert found is not None and " ".join(name for name in found.settings if name.startswith("block")) == told
 
@@ -173,7 +175,7 @@ def test_comparisons_are_one_part_and_masks_and_bitcasts_are_told() -> None:
 
 
 def test_where_a_drawn_program_stores_does_not_depend_on_its_operations() -> None:
-    drawn = [one for one in CORPUS.entries() if isinstance(one, CorpusEntry) and one.case.target == "codegen.indexing"]
+    drawn = [one for one in ENTRIES.entries() if isinstance(one, CorpusEntry) and one.case.target == "codegen.indexing"]
     first = drawn[0]
     signature = replace(first.signature, verdict=Verdict.DISAGREE, kind="out_of_bounds", where="memory")
     said = "k.py:3 (kernel), program (0, 0, 0): out of bounds store of 4 bytes at out{}[1], which has 1 element; lane 0"
@@ -190,7 +192,7 @@ def test_what_one_pass_does_to_one_operation_is_one_finding_in_every_target() ->
                       vector=(tried,))
         return replace(one, id=name, blame=(found,))
 
-    other = CORPUS.find("triton.floordiv/value-cd18b7a4b0")
+    other = quotient()
     old = blamed(entry(), "value-0")
     new = [blamed(other, "value-1"), blamed(other, "value-2", step="make_ttir add_combine"),
            blamed(other, "value-3", operation=" at > arith.select"), blamed(other, "value-4", operation="")]
@@ -218,7 +220,7 @@ def test_one_message_is_one_finding_in_every_target() -> None:
         told = replace(one.signature, verdict=Verdict.CRASH, kind=kind, subject=subject)
         return replace(one, id=name, signature=told)
 
-    other = CORPUS.find("triton.floordiv/value-cd18b7a4b0")
+    other = quotient()
     old = said(entry(), "a", "ValueError: no conversion of ['x_ptr', 'y'] to <class 'int'> and fp16")
     new = [said(other, "c", old.signature.kind, "inductor"), said(other, "d", "at N:N:"), said(other, "e", "at N:N:"),
            said(other, "f", "ValueError: no conversion of [] to fp16")]
@@ -240,7 +242,7 @@ def test_errors_behind_which_one_function_is_are_one_finding_whatever_they_say()
         return replace(one, id=name, signature=told, evidence=beside, blame=(blame,))
 
     said = "AttributeError: 'value' object has no attribute 'is_block'"
-    other = CORPUS.find("triton.floordiv/value-cd18b7a4b0")
+    other = quotient()
     old = failing(entry(), "a", said, "TritonSemantic.minus", "neg")
     same = [failing(other, "b", said, "TritonSemantic.minus", "sigmoid"),
             failing(other, "c", "ValueError: no handle of fp16", "TritonSemantic.minus", "neg")]
@@ -278,7 +280,7 @@ def test_what_departs_in_one_function_is_one_finding_whatever_it_shows_as() -> N
         blame = Blame(triton="3.9.0", backend="compile:sm_90", evidence=evidence)
         return replace(one, id=name, signature=replace(one.signature, verdict=verdict), blame=(blame,))
 
-    other = CORPUS.find("triton.floordiv/value-cd18b7a4b0")
+    other = quotient()
     function, caller = "language/core.py _unwrap_iterable", "language/core.py reshape"
     old = failing(entry(), "a", f"{DEPARTS}{function}")
     same = [failing(other, "b", f"{DEPARTS}{function}", f"{BEHIND}{caller}", verdict=Verdict.CRASH),
@@ -296,7 +298,7 @@ def test_an_operation_of_the_front_end_is_one_finding_in_every_target() -> None:
         blame = Blame(stage="front-end", confidence="seen", triton="3.9.0", backend="evaluated:sm_90", vector=tried)
         return replace(one, id=name, blame=(blame,))
 
-    other = CORPUS.find("triton.floordiv/value-cd18b7a4b0")
+    other = quotient()
     old = departing(entry(), "a", "arith.addi > arith.subi")
     assert proposed([departing(other, "b", "arith.addi > arith.subi")], [old]) == {"b": "triton.negate/a"}
     assert proposed([departing(entry(), "c", "arith.ori > arith.andi")], [old]) == {}

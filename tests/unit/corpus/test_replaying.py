@@ -6,21 +6,19 @@ import re
 import subprocess
 import sys
 from collections.abc import Callable, Iterator
-from pathlib import Path
 
 import pytest
 from msgspec.structs import replace
 from rich.console import Console
 
+from tests.support.repository import ENTRIES
 from tests.unit.corpus.entries import division_case, entry, expect, outcome
 from tridiff.fuzz.backends import BACKENDS, available
 from tridiff.fuzz.campaign.replay import FLAKY_ATTEMPTS, ReplayResult, misfit, replay
 from tridiff.fuzz.campaign.table import Cell, rich_table, table
-from tridiff.fuzz.corpus import Corpus
 from tridiff.fuzz.errors import TridiffError
 from tridiff.fuzz.records import Case, CorpusEntry, Environment, Expectation, Outcome, Verdict
 
-CORPUS = Path(__file__).parents[3] / "corpus"
 Answer = Callable[[Case, str, str, int], Outcome]
 
 
@@ -100,7 +98,7 @@ def test_failing_in_another_way_is_a_change() -> None:
 
 @pytest.mark.parametrize("about, ok", [("product, one stage", True), ("product, rows split", False)])
 def test_another_symptom_of_the_same_named_cause_is_no_change(about: str, ok: bool) -> None:
-    known = next(one for one in Corpus(CORPUS).entries() if isinstance(one, CorpusEntry) and (
+    known = next(one for one in ENTRIES.entries() if isinstance(one, CorpusEntry) and (
         one.signature.about == "product, one stage"))
     crash = replace(known.signature, verdict=Verdict.CRASH, kind="illegal_address", where="", about=about)
 

@@ -2,13 +2,13 @@
 
 import json
 from collections.abc import Iterator
-from pathlib import Path
 from typing import Any
 
 import msgspec
 import pytest
 from msgspec.structs import replace
 
+from tests.support.repository import CORPUS
 from tridiff.fuzz.campaign.replay import misfit
 from tridiff.fuzz.corpus.store import parse
 from tridiff.fuzz.corpus.vocabulary import unheard_of
@@ -18,7 +18,6 @@ from tridiff.fuzz.records import CorpusEntry
 from tridiff.fuzz.registry import all_targets
 from tridiff.fuzz.target import Limits
 
-CORPUS = Path(__file__).parents[3] / "corpus"
 PAYLOADS = ("os:system", "__import__('os').system('touch attacked')", "a\nimport os", "[/red]", "../../x", "exec", "",
             "x" * 60, "none")
 

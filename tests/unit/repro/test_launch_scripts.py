@@ -1,11 +1,10 @@
 """Scripts of what lies between a kernel and its launch answer as their entries say, without a GPU."""
 
-from pathlib import Path
 
 import pytest
 import triton
 
-from tridiff.fuzz.corpus.store import Corpus
+from tests.support.repository import CORPUS, ENTRIES
 from tridiff.fuzz.errors import TridiffError
 from tridiff.fuzz.launching.shown import shown
 from tridiff.fuzz.launching.table import scenes
@@ -15,8 +14,7 @@ from tridiff.fuzz.repro.request import Request
 from tridiff.fuzz.repro.script import recorded, run
 
 COMPILED = "compile:sm_90"
-ROOT = Path(__file__).resolve().parents[3] / "corpus"
-ENTRIES = [Corpus(ROOT).load(path) for path in sorted(ROOT.glob("launch.*/*.json"))]
+LAUNCHES = [ENTRIES.load(path) for path in sorted(CORPUS.glob("launch.*/*.json"))]
 ALWAYS = ("hits-8083bfa1d6", "keyerror---unknown-key-97a6bd267d", "second-cfed4032b0", "launches-2a7b415b75")
 """The others take seconds each, and are asked at night."""
 
@@ -29,7 +27,7 @@ def text_of(case: Case, entry: CorpusEntry) -> str:
 
 
 @pytest.mark.parametrize("entry", [
-    pytest.param(entry, id=entry.id, marks=() if entry.id in ALWAYS else pytest.mark.nightly) for entry in ENTRIES])
+    pytest.param(entry, id=entry.id, marks=() if entry.id in ALWAYS else pytest.mark.nightly) for entry in LAUNCHES])
 def test_a_script_answers_as_its_entry_says(entry: CorpusEntry) -> None:
     rows = [one for one in entry.expected if (one.backend, one.triton) == (COMPILED, triton.__version__)]
     if not rows or (entry.status == "flaky" and rows[0].verdict.failed):
@@ -41,14 +39,14 @@ def test_a_script_answers_as_its_entry_says(entry: CorpusEntry) -> None:
 
 def test_the_same_without_its_cause_is_right() -> None:
     """The control of a script that says BUG under every version: nothing was refused in between."""
-    entry = next(one for one in ENTRIES if one.id == "hits-8083bfa1d6")
+    entry = next(one for one in LAUNCHES if one.id == "hits-8083bfa1d6")
     text = text_of(entry.case, entry)
     mended = text.replace("helper, fresh = plain,", "helper, fresh = one,").replace("import os", "import os", 1)
     assert mended != text and run(mended).answer == "OK"
 
 
 def test_what_has_no_short_form_is_refused_by_name() -> None:
-    entry = next(one for one in ENTRIES if one.id == "hits-8083bfa1d6")
+    entry = next(one for one in LAUNCHES if one.id == "hits-8083bfa1d6")
     case = Case(target="launch.caches", sizes={}, arrays=(), params={"scene": "mended", "refused": False})
     with pytest.raises(TridiffError, match="'mended' has no short script"):
         text_of(case, entry)

@@ -14,13 +14,12 @@ import pytest
 from msgspec.structs import replace
 
 from tests.support.cases import ramp
-from tests.support.in_subprocess import REPOSITORY
 from tests.support.nights import by_day
+from tests.support.repository import ENTRIES, REPOSITORY
 from tests.unit.corpus.entries import expect
 from tests.unit.graphs.graphs import X, load, store
 from tests.unit.repro.findings import FINDINGS, FLOOR, OTHER_OPTIONS, SEVEN, Finding
 from tridiff.fuzz.corpus import entry_id
-from tridiff.fuzz.corpus.store import Corpus
 from tridiff.fuzz.errors import TridiffError
 from tridiff.fuzz.kinds.graphs.arrays import arrays_of
 from tridiff.fuzz.known.draws import draw_cases
@@ -324,8 +323,7 @@ def test_what_the_harness_alone_sees_is_not_told_by_values(kind: str) -> None:
 
 
 def test_a_lost_assertion_is_read_from_the_code_without_a_gpu() -> None:
-    case = Corpus(REPOSITORY / "corpus").load(
-        REPOSITORY / "corpus/language.overflow/assertion-lost-5dde26f4c6.json").case
+    case = ENTRIES.load(REPOSITORY / "corpus/language.overflow/assertion-lost-5dde26f4c6.json").case
     *_, text = texts(Request(title="a title", note="a note", case=case, subject="own", backend="cuda",
                              failure=Verdict.DISAGREE, failure_kind="assertion_lost"))
     assert run(text).answer == "BUG"
@@ -342,8 +340,7 @@ def test_compile_findings_compile_and_nothing_else() -> None:
 
 def test_a_result_of_another_type_is_asserted_and_numbers_stay_passed(tmp_path: Path) -> None:
     """fp16 plus a float that is passed at launch is fp32: with 0.5 in the source it would be fp16, and rightly so."""
-    case = Corpus(REPOSITORY / "corpus").load(
-        REPOSITORY / "corpus/language.operators/another-type-760cfb6022.json").case
+    case = ENTRIES.load(REPOSITORY / "corpus/language.operators/another-type-760cfb6022.json").case
     asked = Request(title="a title", note="a note", case=case, subject="own", backend="interpreter",
                     failure=Verdict.DISAGREE, failure_kind="another_type")
     (broken,), (compiled,) = (texts(replace(asked, backend=one)) for one in ("interpreter", "compile:sm_90"))
@@ -360,8 +357,7 @@ def test_a_result_of_another_type_is_asserted_and_numbers_stay_passed(tmp_path: 
 
 
 def test_a_class_of_the_kernels_module_is_written_with_what_it_names() -> None:
-    case = Corpus(REPOSITORY / "corpus").load(
-        REPOSITORY / "corpus/language.functions/attributeerror---both--o-6379ed8ce0.json").case
+    case = ENTRIES.load(REPOSITORY / "corpus/language.functions/attributeerror---both--o-6379ed8ce0.json").case
     *_, text = texts(Request(title="a title", note="a note", case=case, subject="own", backend="compile:sm_90",
                              failure=Verdict.CRASH, failure_kind="'Both' object has no attribute 'total'"))
     assert text.index("class Both:") < text.index("Both(x0, x0).total()") and "def helper" not in text
@@ -373,8 +369,7 @@ def test_a_class_of_the_kernels_module_is_written_with_what_it_names() -> None:
     ("point", 2, "from typing import NamedTuple", "class Point(NamedTuple):")])
 def test_what_the_kernels_module_defines_for_it_is_written(idiom: str, operands: int, defined: str, used: str,
                                                            tmp_path: Path) -> None:
-    case = Corpus(REPOSITORY / "corpus").load(
-        REPOSITORY / "corpus/language.functions/attributeerror---both--o-6379ed8ce0.json").case
+    case = ENTRIES.load(REPOSITORY / "corpus/language.functions/attributeerror---both--o-6379ed8ce0.json").case
     body = (node("assign", node("idiom", *[variable("x0")] * operands, name=idiom), name="v1"),)
     case = replace(case, program=replace(script_of(case), functions=(), body=body))
     *_, text = texts(Request(title="a title", note="a note", case=case, subject="own", backend="interpreter",
@@ -507,7 +502,7 @@ def test_first_targets_fit_every_subject() -> None:
 
 def test_a_script_that_only_compares_with_numpy_imports_it() -> None:
     """Arrays without numpy, compared as a whole: the one use stands in the last line."""
-    entry = Corpus(REPOSITORY / "corpus").find("nan-unexpected-a0eaf29ccf")
+    entry = ENTRIES.find("nan-unexpected-a0eaf29ccf")
     asked = Request(title="a title", note="a note", case=entry.case, subject="own", backend="cuda",
                     failure=Verdict.DISAGREE, failure_kind="nan_unexpected", length="bundle")
     for text in texts(asked):

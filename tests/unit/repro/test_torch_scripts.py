@@ -1,23 +1,20 @@
 """Standalone scripts about torch.compile: short, self-contained, and BUG where the entry's finding is still there."""
 
 from importlib.metadata import version
-from pathlib import Path
 
 import pytest
 
 from tests.support.nights import by_day
-from tridiff.fuzz.corpus.store import Corpus
+from tests.support.repository import ENTRIES
 from tridiff.fuzz.repro.script import MAX_LINES, script
 from tridiff.fuzz.repro.torch_script import candidates
 from tridiff.fuzz.versions import release
-
-CORPUS = Corpus(Path(__file__).parents[3] / "corpus")
 
 
 @pytest.mark.parametrize("name", by_day(["nan-missing-4baef3e3ef", "value-f12dd43b64"], only=["value-f12dd43b64"]))
 def test_a_script_shows_the_finding_without_a_gpu(name: str) -> None:
     """The first needs no libdevice function, and torch 2.14 has mended it; the second does."""
-    found = script(CORPUS.find(name))
+    found = script(ENTRIES.find(name))
     mended = name == "nan-missing-4baef3e3ef" and release(version("torch")) >= (2, 14)
     assert found.answer == ("OK" if mended else "BUG") and found.lines <= MAX_LINES
     assert "fuzz" not in found.text and "kernels" not in found.text
@@ -26,7 +23,7 @@ def test_a_script_shows_the_finding_without_a_gpu(name: str) -> None:
 
 @pytest.mark.usefixtures("in_this_process")
 def test_on_a_gpu_the_script_needs_torch_alone() -> None:
-    found = script(CORPUS.find("value-f12dd43b64"), backend="cuda", verify=False)
+    found = script(ENTRIES.find("value-f12dd43b64"), backend="cuda", verify=False)
     imports = [line for line in found.text.splitlines() if line.startswith(("import", "from"))]
     assert imports == ["import os, sys", "import numpy as np", "import torch"]
     assert "torch.compile(compute, fullgraph=True, dynamic=False)(a.cuda(), b.cuda()).cpu()" in found.text
@@ -46,5 +43,5 @@ def test_other_subjects_are_left_to_the_writer_of_kernels() -> None:
 @pytest.mark.usefixtures("in_this_process")
 def test_the_script_of_a_looped_program_asks_for_loops() -> None:
     """Whole rows in one tile have no carry between steps, and so not this finding."""
-    found = script(CORPUS.find("cannot-bitcast-data-type-b9438885ae"), backend="cuda", verify=False)
+    found = script(ENTRIES.find("cannot-bitcast-data-type-b9438885ae"), backend="cuda", verify=False)
     assert 'dynamic=False, options={"triton.persistent_reductions": False})(out0.cuda())' in found.text

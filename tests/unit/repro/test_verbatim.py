@@ -2,12 +2,11 @@
 name, and nothing else changes."""
 
 import ast
-from pathlib import Path
 
 import pytest
 
+from tests.support.repository import ENTRIES
 from tridiff.fuzz.corpus.expected import expectation
-from tridiff.fuzz.corpus.store import Corpus
 from tridiff.fuzz.language.row import installed
 from tridiff.fuzz.repro.script import MAX_LINES, script
 from tridiff.fuzz.repro.verbatim import Verbatim
@@ -53,7 +52,7 @@ def test_a_kernel_keeps_what_it_reaches_and_the_assertions_that_are_the_finding(
 
 
 def test_a_long_gluon_kernel_has_a_short_script_that_says_what_is_recorded() -> None:
-    entry = Corpus(Path(__file__).parents[3] / "corpus").find("language.gluon/assertion--numscanblocks-b2de64d95b")
+    entry = ENTRIES.find("language.gluon/assertion--numscanblocks-b2de64d95b")
     wanted = expectation(entry, subject="own", triton=installed(), backend="compile:sm_100")
     if wanted is None:
         pytest.skip(f"nothing is recorded of Triton {installed()}")
