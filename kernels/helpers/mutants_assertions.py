@@ -1,4 +1,4 @@
-"""Faults of device_assert_then; `mutant_table.py` says how they are planted."""
+"""Faults of device_assert_then."""
 
 from tridiff.kernels.helpers.mutant_table import Fault, mutant_table
 

@@ -1,4 +1,4 @@
-"""Faults of frexp; `mutant_table.py` says how they are planted."""
+"""Faults of frexp."""
 
 from tridiff.kernels.helpers.mutant_table import Fault, mutant_table
 

@@ -1,4 +1,4 @@
-"""Faults of the search; `mutant_table.py` says how they are planted."""
+"""Faults of the search."""
 
 from tridiff.kernels.helpers.mutant_table import Fault, mutant_table
 

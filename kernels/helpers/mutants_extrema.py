@@ -1,4 +1,4 @@
-"""Faults of the extremum helpers; `mutant_table.py` says how they are planted.
+"""Faults of the extremum helpers.
 
 A fault of the operation on two is one of the reduction too. Where it says so, the smaller case stands first.
 """

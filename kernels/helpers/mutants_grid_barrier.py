@@ -1,4 +1,4 @@
-"""Faults of `x_grid_barrier`; `mutant_table.py` says how they are planted.
+"""Faults of `x_grid_barrier`.
 
 Each sentence names the order of execution that shows the fault, P being the number of x programs. Faults marked [hangs]
 never return: run them under the step-wise simulator, which reports a deadlock, or with a time limit. Faults marked

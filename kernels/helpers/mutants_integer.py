@@ -1,4 +1,4 @@
-"""Faults of the integer helpers; `mutant_table.py` says how they are planted."""
+"""Faults of the integer helpers."""
 
 from tridiff.kernels.helpers.mutant_table import Edit, Fault, mutant_table
 

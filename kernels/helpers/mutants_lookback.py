@@ -1,4 +1,4 @@
-"""Faults of the look-back scans; `mutant_table.py` says how they are planted.
+"""Faults of the look-back scans.
 
 Values v0, v1, ... belong to the programs. Faults marked [order] agree with the helper when programs run one after the
 other in ascending order, as the interpreter runs them; the sentence names an order of execution that shows them, and

@@ -1,4 +1,4 @@
-"""Faults of the bare operators; `mutant_table.py` says how they are planted."""
+"""Faults of the bare operators."""
 
 from tridiff.kernels.helpers.mutant_table import Fault, mutant_table
 

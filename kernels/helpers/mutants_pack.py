@@ -1,4 +1,4 @@
-"""Faults of the packed words of the look-back; `mutant_table.py` says how they are planted."""
+"""Faults of the packed words of the look-back."""
 
 from tridiff.kernels.helpers.mutant_table import Fault, mutant_table
 

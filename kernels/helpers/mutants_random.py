@@ -1,4 +1,4 @@
-"""Faults of the random helpers; `mutant_table.py` says how they are planted.
+"""Faults of the random helpers.
 
 r0, r1, ... are the words of the Philox block.
 """

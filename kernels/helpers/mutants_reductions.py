@@ -1,4 +1,4 @@
-"""Faults of the simple reductions; `mutant_table.py` says how they are planted."""
+"""Faults of the simple reductions."""
 
 from tridiff.kernels.helpers.mutant_table import Edit, Fault, mutant_table
 

@@ -1,4 +1,4 @@
-"""Faults of select_one; `mutant_table.py` says how they are planted. They take a mask with one True per slice, like the
+"""Faults of select_one. They take a mask with one True per slice, like the
 helper.
 """
 

@@ -1,4 +1,4 @@
-"""Faults of `sort_with_index`; `mutant_table.py` says how they are planted.
+"""Faults of `sort_with_index`.
 
 Each sentence names a row that shows the fault (ascending, unstable, no padding, unless it says otherwise).
 """

@@ -1,4 +1,4 @@
-"""Faults of Welford's algorithm; `mutant_table.py` says how they are planted. States are written (mean, m2, weight).
+"""Faults of Welford's algorithm. States are written (mean, m2, weight).
 
 A fault of the union of two is one of the union along an axis too.
 """
