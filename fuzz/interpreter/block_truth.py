@@ -11,11 +11,10 @@ this misses: a *scalar* left operand (`flag and block`) still short-circuits, wh
 lane but not the block shape.
 """
 
-from collections.abc import Callable
 from typing import Any
 
 from tridiff.fuzz.interpreter.faults import BlockTruthValue
-from tridiff.fuzz.interpreter.patching import Patches
+from tridiff.fuzz.interpreter.patching import Call, Patches
 from tridiff.fuzz.versions import interpreter_module
 
 
@@ -30,11 +29,8 @@ def apply(patches: Patches) -> None:
                 "instead of and, or, not, if and chained comparisons, or reduce the block first")
         return bool(data.item())
 
-    def wrapper(call: Callable[..., Any]) -> Callable[..., Any]:
-        def _patch_lang_tensor(tensor: Any, scope: Any) -> None:
-            call(tensor, scope)
-            scope.set_attr(tensor, "__bool__", __bool__)
+    def _patch_lang_tensor(call: Call, tensor: Any, scope: Any) -> None:
+        call(tensor, scope)
+        scope.set_attr(tensor, "__bool__", __bool__)
 
-        return _patch_lang_tensor
-
-    patches.wrap(interpreter_module(), "_patch_lang_tensor", wrapper)
+    patches.wrap(interpreter_module(), "_patch_lang_tensor", _patch_lang_tensor)

@@ -13,6 +13,7 @@ bounds) is not followed, and what no builder method made is a leaf.
 from collections.abc import Callable, Iterable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
+from functools import partial
 from typing import Any, Literal
 
 import numpy as np
@@ -20,7 +21,7 @@ import numpy as np
 from tridiff.fuzz.interpreter.faults import Location, kernel_location
 from tridiff.fuzz.interpreter.libdevice import stand_ins
 from tridiff.fuzz.interpreter.narrow_floats import Array
-from tridiff.fuzz.interpreter.patching import Patches
+from tridiff.fuzz.interpreter.patching import Call, Patches
 from tridiff.fuzz.interpreter.trace import Trace
 from tridiff.fuzz.versions import interpreter_module, libdevice_modules
 
@@ -130,22 +131,19 @@ def following(flow: Dataflow, trace: Trace) -> Iterator[Dataflow]:
     builder = module.InterpreterBuilder
     for name in [name for name in dir(builder) if name.startswith("create_")]:
         if name in _MEMORY:
-            patches.wrap(builder, name, _memory(flow, trace, name))
+            patches.wrap(builder, name, partial(_memory, flow, trace, name))
         elif name not in _THROUGH and name not in _SILENT:
-            patches.wrap(builder, name, _plain(flow, name))
+            patches.wrap(builder, name, partial(_plain, flow, name))
     for library in libdevice_modules():
         for name in stand_ins():
-            patches.wrap(library, name, _library(flow, name), optional=True)
-    patches.wrap(module.ReduceOps, "apply_impl", _line(flow, "reduce"))
-    patches.wrap(module.ScanOps, "apply_impl", _line(flow, "scan"))
-    patches.wrap(module, "_patch_lang_tensor", _transposed(flow))
+            patches.wrap(library, name, partial(_library, flow, name), optional=True)
+    patches.wrap(module.ReduceOps, "apply_impl", partial(_line, flow, "reduce"))
+    patches.wrap(module.ScanOps, "apply_impl", partial(_line, flow, "scan"))
+    patches.wrap(module, "_patch_lang_tensor", partial(_transposed, flow))
     try:
         yield flow
     finally:
         patches.undo()
-
-
-Call = Callable[..., Any]
 
 
 def _handles(arguments: Iterable[Any]) -> list[Any]:
@@ -159,92 +157,68 @@ def _handles(arguments: Iterable[Any]) -> list[Any]:
     return found
 
 
-def _memory(flow: Dataflow, trace: Trace, name: str) -> Callable[[Call], Call]:
-    def wrapper(call: Call) -> Call:
-        def method(self: Any, *args: Any, **kwargs: Any) -> Any:
-            result = call(self, *args, **kwargs)
-            if flow.wanted():
-                operands = _handles((*args, *kwargs.values()))
-                event = len(trace.events) - 1 if trace.keeps_events else -1
-                shape = np.shape(operands[0].data)
-                flow.keep(name.removeprefix("create_").removeprefix("masked_"), operands, result,
-                          lambda which, lanes: {place: _same_lanes(shape, np.shape(one.data), lanes)
-                                                for place, one in enumerate(operands)},
-                          roles=_MEMORY[name], event=event)
-            return result
-
-        return method
-
-    return wrapper
+def _memory(flow: Dataflow, trace: Trace, name: str, call: Call, self: Any, *args: Any, **kwargs: Any) -> Any:
+    result = call(self, *args, **kwargs)
+    if flow.wanted():
+        operands = _handles((*args, *kwargs.values()))
+        event = len(trace.events) - 1 if trace.keeps_events else -1
+        shape = np.shape(operands[0].data)
+        flow.keep(name.removeprefix("create_").removeprefix("masked_"), operands, result,
+                  lambda which, lanes: {place: _same_lanes(shape, np.shape(one.data), lanes)
+                                        for place, one in enumerate(operands)},
+                  roles=_MEMORY[name], event=event)
+    return result
 
 
-def _plain(flow: Dataflow, name: str) -> Callable[[Call], Call]:
-    def wrapper(call: Call) -> Call:
-        def method(self: Any, *args: Any, **kwargs: Any) -> Any:
-            if flow._inside or not flow.wanted():
-                return call(self, *args, **kwargs)
-            flow._inside = True
-            try:
-                result = call(self, *args, **kwargs)
-            finally:
-                flow._inside = False
-            handles = _handles(result if isinstance(result, tuple | list) else (result,))
-            if not handles:
-                return result
-            operands = _handles((*args, *kwargs.values()))
-            if name in _MOVING:
-                sources = _moved(lambda *shadows, **options: call(self, *shadows, **options), args, kwargs)
-            elif name == "create_gather":
-                sources = _gathered(lambda *shadows: call(self, *shadows), args, np.shape(handles[0].data))
-            elif name == "create_dot":
-                sources = _dotted(operands, np.shape(handles[0].data))
-            else:
-                sources = _by_element(operands, np.shape(handles[0].data))
-            flow.keep(name.removeprefix("create_"), operands, result, sources)
-            return result
-
-        return method
-
-    return wrapper
+def _plain(flow: Dataflow, name: str, call: Call, self: Any, *args: Any, **kwargs: Any) -> Any:
+    if flow._inside or not flow.wanted():
+        return call(self, *args, **kwargs)
+    flow._inside = True
+    try:
+        result = call(self, *args, **kwargs)
+    finally:
+        flow._inside = False
+    handles = _handles(result if isinstance(result, tuple | list) else (result,))
+    if not handles:
+        return result
+    operands = _handles((*args, *kwargs.values()))
+    if name in _MOVING:
+        sources = _moved(lambda *shadows, **options: call(self, *shadows, **options), args, kwargs)
+    elif name == "create_gather":
+        sources = _gathered(lambda *shadows: call(self, *shadows), args, np.shape(handles[0].data))
+    elif name == "create_dot":
+        sources = _dotted(operands, np.shape(handles[0].data))
+    else:
+        sources = _by_element(operands, np.shape(handles[0].data))
+    flow.keep(name.removeprefix("create_"), operands, result, sources)
+    return result
 
 
-def _transposed(flow: Dataflow) -> Callable[[Call], Call]:
+def _transposed(flow: Dataflow, call: Call, tensor: Any, scope: Any) -> None:
     """The property `T` of blocks, which turns them around without the builder."""
-    def wrapper(call: Call) -> Call:
-        def _patch_lang_tensor(tensor: Any, scope: Any) -> None:
-            call(tensor, scope)
-            turn = vars(tensor)["T"].fget
+    call(tensor, scope)
+    turn = vars(tensor)["T"].fget
 
-            def turned(self: Any) -> Any:
-                result = turn(self)
-                if not flow._inside and flow.wanted():
-                    numbers = np.arange(self.handle.data.size).reshape(self.handle.data.shape).T.ravel()
-                    flow.keep("trans", (self.handle,), result.handle,
-                              lambda which, lanes: {0: {int(numbers[lane]) for lane in lanes}})
-                return result
+    def turned(self: Any) -> Any:
+        result = turn(self)
+        if not flow._inside and flow.wanted():
+            numbers = np.arange(self.handle.data.size).reshape(self.handle.data.shape).T.ravel()
+            flow.keep("trans", (self.handle,), result.handle,
+                      lambda which, lanes: {0: {int(numbers[lane]) for lane in lanes}})
+        return result
 
-            scope.set_attr(tensor, "T", property(turned))
-
-        return _patch_lang_tensor
-
-    return wrapper
+    scope.set_attr(tensor, "T", property(turned))
 
 
-def _library(flow: Dataflow, name: str) -> Callable[[Call], Call]:
+def _library(flow: Dataflow, name: str, call: Call, *args: Any, **kwargs: Any) -> Any:
     """A function of libdevice: element by element."""
-    def wrapper(call: Call) -> Call:
-        def function(*args: Any, **kwargs: Any) -> Any:
-            result = call(*args, **kwargs)
-            made = [one.handle for one in (result if isinstance(result, tuple) else (result,))
-                    if hasattr(one, "handle")]
-            if made and not flow._inside and flow.wanted():
-                operands = [one.handle for one in (*args, *kwargs.values()) if hasattr(one, "handle")]
-                flow.keep(f"libdevice.{name}", operands, made, _by_element(operands, np.shape(made[0].data)))
-            return result
-
-        return function
-
-    return wrapper
+    result = call(*args, **kwargs)
+    made = [one.handle for one in (result if isinstance(result, tuple) else (result,))
+            if hasattr(one, "handle")]
+    if made and not flow._inside and flow.wanted():
+        operands = [one.handle for one in (*args, *kwargs.values()) if hasattr(one, "handle")]
+        flow.keep(f"libdevice.{name}", operands, made, _by_element(operands, np.shape(made[0].data)))
+    return result
 
 
 def _same_lanes(result: tuple[int, ...], operand: tuple[int, ...], lanes: Iterable[int]) -> set[int]:
@@ -324,26 +298,20 @@ def _dotted(operands: list[Any], shape: tuple[int, ...]) -> Sources:
     return sources
 
 
-def _line(flow: Dataflow, name: str) -> Callable[[Call], Call]:
+def _line(flow: Dataflow, name: str, call: Call, self: Any, tensors: Any) -> Any:
     """Reductions and scans: the whole line of every operand."""
-    def wrapper(call: Call) -> Call:
-        def apply_impl(self: Any, tensors: Any) -> Any:
-            if flow._inside or not flow.wanted():
-                return call(self, tensors)
-            flow._inside = True
-            try:
-                result = call(self, tensors)
-            finally:
-                flow._inside = False
-            operands = [tensor.handle for tensor in tensors]
-            made = [tensor.handle for tensor in (result if isinstance(result, tuple | list) else (result,))]
-            flow.keep(name, operands, made, _whole_line(np.shape(operands[0].data), self.axis, len(operands),
-                                                        np.shape(made[0].data) if name == "scan" else None))
-            return result
-
-        return apply_impl
-
-    return wrapper
+    if flow._inside or not flow.wanted():
+        return call(self, tensors)
+    flow._inside = True
+    try:
+        result = call(self, tensors)
+    finally:
+        flow._inside = False
+    operands = [tensor.handle for tensor in tensors]
+    made = [tensor.handle for tensor in (result if isinstance(result, tuple | list) else (result,))]
+    flow.keep(name, operands, made, _whole_line(np.shape(operands[0].data), self.axis, len(operands),
+                                                np.shape(made[0].data) if name == "scan" else None))
+    return result
 
 
 def _whole_line(shape: tuple[int, ...], axis: int | None, operands: int, scanned: tuple[int, ...] | None) -> Sources:

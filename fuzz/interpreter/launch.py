@@ -4,13 +4,12 @@ numpy warns about overflow, NaN and division by zero; in a kernel these are ordi
 launch would drown the reports. This module is always installed: without it no other repair could report.
 """
 
-from collections.abc import Callable
 from typing import Any
 
 import numpy as np
 
 from tridiff.fuzz.interpreter.faults import InterpreterFault
-from tridiff.fuzz.interpreter.patching import Patches
+from tridiff.fuzz.interpreter.patching import Call, Patches
 from tridiff.fuzz.versions import interpreter_module
 
 
@@ -29,21 +28,18 @@ def apply(patches: Patches) -> None:
     """Wrap the grid executor."""
     module = interpreter_module()
 
-    def wrapper(call: Callable[..., Any]) -> Callable[..., Any]:
-        def __call__(self: Any, *args: Any, **kwargs: Any) -> Any:
-            with np.errstate(all="ignore"):
-                try:
-                    return call(self, *args, **kwargs)
-                except module.InterpreterError as error:
-                    fault = fault_behind(error)
-                    if fault is None:
-                        raise
-                    # The chain that Triton built carries the kernel and helper lines; keep it, without a cycle.
-                    raise fault from _without(error, fault)
+    def __call__(call: Call, self: Any, *args: Any, **kwargs: Any) -> Any:
+        with np.errstate(all="ignore"):
+            try:
+                return call(self, *args, **kwargs)
+            except module.InterpreterError as error:
+                fault = fault_behind(error)
+                if fault is None:
+                    raise
+                # The chain that Triton built carries the kernel and helper lines; keep it, without a cycle.
+                raise fault from _without(error, fault)
 
-        return __call__
-
-    patches.wrap(module.GridExecutor, "__call__", wrapper)
+    patches.wrap(module.GridExecutor, "__call__", __call__)
 
 
 def _without(error: BaseException, fault: InterpreterFault) -> BaseException:

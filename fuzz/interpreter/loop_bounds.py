@@ -4,10 +4,9 @@ Triton 3.6.0 converts the one-element array behind a scalar with `int(array)`, w
 every loop with a bound known only at run time fails. Triton 3.9.0 has this repaired.
 """
 
-from collections.abc import Callable
 from typing import Any
 
-from tridiff.fuzz.interpreter.patching import Patches
+from tridiff.fuzz.interpreter.patching import Call, Patches
 from tridiff.fuzz.versions import interpreter_module
 
 
@@ -17,11 +16,8 @@ def apply(patches: Patches) -> None:
     def __index__(self: Any) -> int:
         return int(self.handle.data.item())
 
-    def wrapper(call: Callable[..., Any]) -> Callable[..., Any]:
-        def _patch_lang_tensor(tensor: Any, scope: Any) -> None:
-            call(tensor, scope)
-            scope.set_attr(tensor, "__index__", __index__)
+    def _patch_lang_tensor(call: Call, tensor: Any, scope: Any) -> None:
+        call(tensor, scope)
+        scope.set_attr(tensor, "__index__", __index__)
 
-        return _patch_lang_tensor
-
-    patches.wrap(interpreter_module(), "_patch_lang_tensor", wrapper)
+    patches.wrap(interpreter_module(), "_patch_lang_tensor", _patch_lang_tensor)

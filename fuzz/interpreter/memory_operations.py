@@ -13,7 +13,7 @@ import numpy as np
 
 from tridiff.fuzz.interpreter import provenance
 from tridiff.fuzz.interpreter.narrow_floats import Array
-from tridiff.fuzz.interpreter.patching import Patches
+from tridiff.fuzz.interpreter.patching import Call, Patches
 from tridiff.fuzz.interpreter.shadow_memory import bit_patterns
 from tridiff.fuzz.interpreter.trace import Trace, memory_bits
 from tridiff.fuzz.interpreter.undefined import mark_undefined, undefined_lanes
@@ -28,9 +28,6 @@ _NAMED = {
 # Position of the memory ordering among the arguments after `ptr`.
 _ORDERING = {"create_atomic_load": 1, "create_atomic_store": 2, "create_atomic_poll": 2}
 _ATOMIC = frozenset({"atomic_load", "atomic_store", "atomic_poll"})
-
-Call = Callable[..., Any]
-
 
 def missing() -> tuple[str, ...]:
     """Names of the interpreter that a trace observes and that are gone; nothing is changed."""
@@ -51,7 +48,7 @@ def apply(patches: Patches, trace: Trace) -> None:
     patches.wrap(builder, "create_atomic_cas", operations.compare_and_swap)
     patches.wrap(builder, "create_barrier", operations.barrier)
     for name, operation in _NAMED.items():
-        patches.wrap(builder, name, partial(operations.named, operation=operation, ordering=_ORDERING.get(name)),
+        patches.wrap(builder, name, partial(operations.named, operation, _ORDERING.get(name)),
                      optional=True)
 
 
@@ -61,94 +58,81 @@ class _Operations:
         self.outer: str | None = None
         self.outer_origins = provenance.NOWHERE
 
-    def named(self, call: Call, *, operation: str, ordering: int | None) -> Call:
+    def named(self, operation: str, ordering: int | None, call: Call, builder: Any, first: Any, *rest: Any,
+              **kwargs: Any) -> Any:
         """A method that consists of masked loads or stores and gives them its name."""
-        def method(builder: Any, first: Any, *rest: Any, **kwargs: Any) -> Any:
-            if self.outer is not None:
+        if self.outer is not None:
+            return call(builder, first, *rest, **kwargs)
+        trace, self.outer = self.trace, operation
+        # Descriptors and block pointers make the addresses of their lanes from a base pointer they hold.
+        self.outer_origins = provenance.origins(getattr(first, "base", first))
+        try:
+            if ordering is None:
                 return call(builder, first, *rest, **kwargs)
-            trace, self.outer = self.trace, operation
-            # Descriptors and block pointers make the addresses of their lanes from a base pointer they hold.
-            self.outer_origins = provenance.origins(getattr(first, "base", first))
-            try:
-                if ordering is None:
-                    return call(builder, first, *rest, **kwargs)
-                program, semantic = trace.accessor().program, rest[ordering]
-                mask = rest[ordering - 1] if operation != "atomic_poll" else _all_active(first)
-                trace.synchronise(first, mask, semantic, program, before=True)
-                result = call(builder, first, *rest, **kwargs)
-                trace.synchronise(first, mask, semantic, program, before=False)
-                return result
-            finally:
-                self.outer, self.outer_origins = None, provenance.NOWHERE
-
-        return method
+            program, semantic = trace.accessor().program, rest[ordering]
+            mask = rest[ordering - 1] if operation != "atomic_poll" else _all_active(first)
+            trace.synchronise(first, mask, semantic, program, before=True)
+            result = call(builder, first, *rest, **kwargs)
+            trace.synchronise(first, mask, semantic, program, before=False)
+            return result
+        finally:
+            self.outer, self.outer_origins = None, provenance.NOWHERE
 
     def resolve(self, operation: str, ptrs: Any, mask: Any, size: int) -> Any:
         """Where the active lanes lie; raises OutOfBounds."""
         self.check_operands(ptrs, mask)
         return self.trace.resolve(operation, ptrs, mask, size, origins=provenance.origins(ptrs) or self.outer_origins)
 
-    def load(self, call: Call) -> Call:
+    def load(self, call: Call, builder: Any, ptrs: Any, mask: Any, other: Any, *rest: Any, **kwargs: Any) -> Any:
         """create_masked_load(ptrs, mask, other, ...)."""
-        def create_masked_load(builder: Any, ptrs: Any, mask: Any, other: Any, *rest: Any, **kwargs: Any) -> Any:
-            trace, operation = self.trace, self.outer or "load"
-            size = max(1, ptrs.get_element_ty().primitive_bitwidth // 8)
-            parts = self.resolve(operation, ptrs, mask, size)
-            result = call(builder, ptrs, mask, other, *rest, **kwargs)
-            accessor = trace.accessor()
-            for part in parts:
-                memory, elements = trace.memory(part.buffer), trace.elements(part, size)
-                conflicts = (memory.update(elements, accessor, writes=False) if operation in _ATOMIC
-                             else memory.read(elements, accessor))
-                trace.report_conflicts(part, accessor, conflicts)
-                self.inherit(result, part, memory.undefined[part.elements])
-            if operation in _ATOMIC:
-                bits = bit_patterns(result.data)
-                trace.waits(operation, ptrs, accessor.program, bits, bits)
-            if trace.keeps_events:
-                bits = bit_patterns(result.data)
-                trace.keep(operation, ptrs, mask, parts, bits, bits)
-            return result
+        trace, operation = self.trace, self.outer or "load"
+        size = max(1, ptrs.get_element_ty().primitive_bitwidth // 8)
+        parts = self.resolve(operation, ptrs, mask, size)
+        result = call(builder, ptrs, mask, other, *rest, **kwargs)
+        accessor = trace.accessor()
+        for part in parts:
+            memory, elements = trace.memory(part.buffer), trace.elements(part, size)
+            conflicts = (memory.update(elements, accessor, writes=False) if operation in _ATOMIC
+                         else memory.read(elements, accessor))
+            trace.report_conflicts(part, accessor, conflicts)
+            self.inherit(result, part, memory.undefined[part.elements])
+        if operation in _ATOMIC:
+            bits = bit_patterns(result.data)
+            trace.waits(operation, ptrs, accessor.program, bits, bits)
+        if trace.keeps_events:
+            bits = bit_patterns(result.data)
+            trace.keep(operation, ptrs, mask, parts, bits, bits)
+        return result
 
-        return create_masked_load
-
-    def store(self, call: Call) -> Call:
+    def store(self, call: Call, builder: Any, ptrs: Any, value: Any, mask: Any, *rest: Any, **kwargs: Any) -> Any:
         """create_masked_store(ptrs, value, mask, ...)."""
-        def create_masked_store(builder: Any, ptrs: Any, value: Any, mask: Any, *rest: Any, **kwargs: Any) -> Any:
-            trace, operation = self.trace, self.outer or "store"
-            size = int(value.data.dtype.itemsize)
-            parts = self.resolve(operation, ptrs, mask, size)
-            before = memory_bits(ptrs, mask, value.data.dtype) if trace.keeps_events else None
-            result = call(builder, ptrs, value, mask, *rest, **kwargs)
-            accessor, lanes = trace.accessor(), self.undefined_in(value)
-            trace.progress()
-            for part in parts:
-                memory, elements = trace.memory(part.buffer), trace.elements(part, size)
-                conflicts = (memory.update(elements, accessor, writes=True) if operation in _ATOMIC
-                             else memory.write(elements, accessor))
-                trace.report_conflicts(part, accessor, conflicts)
-                self.deposit("store", part, elements, lanes)
-            if before is not None:
-                trace.keep(operation, ptrs, mask, parts, before, bit_patterns(value.data))
-            return result
+        trace, operation = self.trace, self.outer or "store"
+        size = int(value.data.dtype.itemsize)
+        parts = self.resolve(operation, ptrs, mask, size)
+        before = memory_bits(ptrs, mask, value.data.dtype) if trace.keeps_events else None
+        result = call(builder, ptrs, value, mask, *rest, **kwargs)
+        accessor, lanes = trace.accessor(), self.undefined_in(value)
+        trace.progress()
+        for part in parts:
+            memory, elements = trace.memory(part.buffer), trace.elements(part, size)
+            conflicts = (memory.update(elements, accessor, writes=True) if operation in _ATOMIC
+                         else memory.write(elements, accessor))
+            trace.report_conflicts(part, accessor, conflicts)
+            self.deposit("store", part, elements, lanes)
+        if before is not None:
+            trace.keep(operation, ptrs, mask, parts, before, bit_patterns(value.data))
+        return result
 
-        return create_masked_store
-
-    def read_modify_write(self, call: Call) -> Call:
+    def read_modify_write(self, call: Call, builder: Any, op: Any, ptr: Any, val: Any, mask: Any, sem: Any,
+                          scope: Any) -> Any:
         """create_atomic_rmw(op, ptr, value, mask, ordering, scope)."""
-        def create_atomic_rmw(builder: Any, op: Any, ptr: Any, val: Any, mask: Any, sem: Any, scope: Any) -> Any:
-            return self.atomic("atomic_rmw", ptr, mask, sem, (val,),
-                               lambda: call(builder, op, ptr, val, mask, sem, scope))
+        return self.atomic("atomic_rmw", ptr, mask, sem, (val,),
+                           lambda: call(builder, op, ptr, val, mask, sem, scope))
 
-        return create_atomic_rmw
-
-    def compare_and_swap(self, call: Call) -> Call:
+    def compare_and_swap(self, call: Call, builder: Any, ptr: Any, cmp: Any, val: Any, sem: Any, scope: Any) -> Any:
         """create_atomic_cas(ptr, expected, value, ordering, scope)."""
-        def create_atomic_cas(builder: Any, ptr: Any, cmp: Any, val: Any, sem: Any, scope: Any) -> Any:
-            return self.atomic("atomic_cas", ptr, _all_active(ptr), sem, (cmp, val),
-                               lambda: call(builder, ptr, cmp, val, sem, scope))
-
-        return create_atomic_cas
+        return self.atomic("atomic_cas", ptr, _all_active(ptr), sem, (cmp, val),
+                           lambda: call(builder, ptr, cmp, val, sem, scope))
 
     def atomic(
         self, operation: str, ptr: Any, mask: Any, sem: Any, operands: tuple[Any, ...], execute: Callable[[], Any]
@@ -177,14 +161,11 @@ class _Operations:
             trace.keep(operation, ptr, mask, parts, before, after)
         return result
 
-    def barrier(self, call: Call) -> Call:
+    def barrier(self, call: Call, builder: Any, *rest: Any) -> Any:
         """create_barrier()."""
-        def create_barrier(builder: Any, *rest: Any) -> Any:
-            if self.trace.keeps_events:
-                self.trace.keep_barrier()
-            return call(builder, *rest)
-
-        return create_barrier
+        if self.trace.keeps_events:
+            self.trace.keep_barrier()
+        return call(builder, *rest)
 
     def undefined_in(self, handle: Any) -> Array | None:
         """The undefined lanes of `handle`; None when undefined values are not being followed."""

@@ -5,10 +5,9 @@ device function within it, although nothing has changed in between: more than ha
 written with helpers. Here the modules that a launch has already patched are left alone until it ends.
 """
 
-from collections.abc import Callable
 from typing import Any
 
-from tridiff.fuzz.interpreter.patching import Patches
+from tridiff.fuzz.interpreter.patching import Call, Patches
 from tridiff.fuzz.versions import interpreter_module, triton_language
 
 
@@ -25,29 +24,23 @@ def apply(patches: Patches) -> None:
                 value.__name__ for value in fn.__globals__.values() if value is tl or value is tl.core)
         return languages[fn]
 
-    def patching(call: Callable[..., Any]) -> Callable[..., Any]:
-        def _patch_lang(fn: Any) -> Any:
-            key = visible(fn)
-            if key in patched:
-                return module._LangPatchScope()
-            if depth:
-                patched.add(key)
-            return call(fn)
+    def patching(call: Call, fn: Any) -> Any:
+        key = visible(fn)
+        if key in patched:
+            return module._LangPatchScope()
+        if depth:
+            patched.add(key)
+        return call(fn)
 
-        return _patch_lang
-
-    def launching(call: Callable[..., Any]) -> Callable[..., Any]:
-        def __call__(self: Any, *args: Any, **kwargs: Any) -> Any:
-            nonlocal depth
-            depth += 1
-            try:
-                return call(self, *args, **kwargs)
-            finally:
-                depth -= 1
-                # The launch has restored what it patched.
-                patched.clear()
-
-        return __call__
+    def launching(call: Call, self: Any, *args: Any, **kwargs: Any) -> Any:
+        nonlocal depth
+        depth += 1
+        try:
+            return call(self, *args, **kwargs)
+        finally:
+            depth -= 1
+            # The launch has restored what it patched.
+            patched.clear()
 
     patches.wrap(module, "_patch_lang", patching)
     patches.wrap(module.GridExecutor, "__call__", launching)

@@ -4,6 +4,7 @@ from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from typing import Any
 
+Call = Callable[..., Any]
 _ABSENT = object()
 
 
@@ -49,17 +50,21 @@ class Patches:
             self._undo.append((owner, name, vars(owner).get(name, _ABSENT)))
             setattr(owner, name, value)
 
-    def wrap(self, owner: object, name: str, wrapper: Callable[[Callable[..., Any]], Callable[..., Any]], *,
-             optional: bool = False) -> bool:
-        """Replace the function `owner.name` by `wrapper(function)`; whether it was there. optional: some supported
-        versions have no such function and nothing that would need the repair."""
+    def wrap(self, owner: object, name: str, wrapper: Call, *, optional: bool = False) -> bool:
+        """Have calls of the function `owner.name` go to `wrapper`, which is given the function in front of their
+        arguments; whether it was there. optional: some supported versions have no such function and nothing that would
+        need the repair."""
         original = getattr(owner, name, None)
         if original is None:
             if not optional:
                 self._lacks(f"{getattr(owner, '__name__', type(owner).__name__)}.{name}")
             return False
+
+        def wrapped(*args: Any, **kwargs: Any) -> Any:
+            return wrapper(original, *args, **kwargs)
+
         if self._apply:
-            self.set(owner, name, wrapper(original))
+            self.set(owner, name, wrapped)
         return True
 
     def undo(self) -> None:

@@ -8,12 +8,13 @@ Two entry points, because the two sources have switches of their own: `apply_to_
 """
 
 from collections.abc import Callable
+from functools import partial
 from typing import Any
 
 import numpy as np
 
 from tridiff.fuzz.interpreter.narrow_floats import Array
-from tridiff.fuzz.interpreter.patching import Patches
+from tridiff.fuzz.interpreter.patching import Call, Patches
 from tridiff.fuzz.interpreter.undefined import mark_undefined
 from tridiff.fuzz.versions import interpreter_module, mask_lanes, triton_language
 
@@ -37,19 +38,16 @@ def apply_to_loads(patches: Patches) -> None:
     """Give loads without `other` the poison value as `other`."""
     module = interpreter_module()
 
-    def wrapper(call: Callable[..., Any]) -> Callable[..., Any]:
-        def create_masked_load(self: Any, ptrs: Any, mask: Any, other: Any, *rest: Any, **kwargs: Any) -> Any:
-            if other is None:
-                dtype = ptrs.get_element_ty()
-                filler = np.full(ptrs.data.shape, poison(dtype))
-                result = call(self, ptrs, mask, module.TensorHandle(filler, dtype), *rest, **kwargs)
-                mark_undefined(result, ~mask_lanes(mask))
-                return result
-            return call(self, ptrs, mask, other, *rest, **kwargs)
+    def create_masked_load(call: Call, self: Any, ptrs: Any, mask: Any, other: Any, *rest: Any, **kwargs: Any) -> Any:
+        if other is None:
+            dtype = ptrs.get_element_ty()
+            filler = np.full(ptrs.data.shape, poison(dtype))
+            result = call(self, ptrs, mask, module.TensorHandle(filler, dtype), *rest, **kwargs)
+            mark_undefined(result, ~mask_lanes(mask))
+            return result
+        return call(self, ptrs, mask, other, *rest, **kwargs)
 
-        return create_masked_load
-
-    patches.wrap(module.InterpreterBuilder, "create_masked_load", wrapper)
+    patches.wrap(module.InterpreterBuilder, "create_masked_load", create_masked_load)
 
 
 def apply_to_arithmetic(patches: Patches) -> None:
@@ -60,9 +58,9 @@ def apply_to_arithmetic(patches: Patches) -> None:
     """
     builder = interpreter_module().InterpreterBuilder
     for name in ("create_idiv", "create_srem", "create_urem"):
-        patches.wrap(builder, name, lambda call: _poisoned_where(call, lambda lhs, rhs: rhs.data == 0))
+        patches.wrap(builder, name, partial(_poisoned_where, lambda lhs, rhs: rhs.data == 0))
     for name in ("create_shl", "create_lshr", "create_ashr"):
-        patches.wrap(builder, name, lambda call: _poisoned_where(call, _oversized))
+        patches.wrap(builder, name, partial(_poisoned_where, _oversized))
     for name in ("create_fp_to_si", "create_fp_to_ui"):
         patches.wrap(builder, name, _marked_conversion)
 
@@ -74,36 +72,30 @@ def _oversized(lhs: Any, rhs: Any) -> Array:
     return oversized
 
 
-def _poisoned_where(call: Callable[..., Any], undefined: Callable[[Any, Any], Array]) -> Callable[..., Any]:
-    def operation(self: Any, lhs: Any, rhs: Any) -> Any:
-        if rhs.data.dtype == np.bool_:
-            return call(self, lhs, rhs)
-        lanes = undefined(lhs, rhs)
-        with np.errstate(all="ignore"):
-            result = call(self, lhs, rhs)
-        if lanes.any():
-            lanes = np.broadcast_to(lanes, result.data.shape)
-            result.data = np.where(lanes, poison(result.dtype.scalar), result.data).astype(result.data.dtype)
-            mark_undefined(result, lanes)
-        return result
-
-    return operation
+def _poisoned_where(undefined: Callable[[Any, Any], Array], call: Call, self: Any, lhs: Any, rhs: Any) -> Any:
+    if rhs.data.dtype == np.bool_:
+        return call(self, lhs, rhs)
+    lanes = undefined(lhs, rhs)
+    with np.errstate(all="ignore"):
+        result = call(self, lhs, rhs)
+    if lanes.any():
+        lanes = np.broadcast_to(lanes, result.data.shape)
+        result.data = np.where(lanes, poison(result.dtype.scalar), result.data).astype(result.data.dtype)
+        mark_undefined(result, lanes)
+    return result
 
 
-def _marked_conversion(call: Callable[..., Any]) -> Callable[..., Any]:
-    def operation(self: Any, src: Any, dst_type: Any) -> Any:
-        with np.errstate(all="ignore"):
-            result = call(self, src, dst_type)
-        target = dst_type.scalar
-        if src.data.dtype.kind == "f" and target.name != "int1":
-            limits = np.iinfo(interpreter_module()._get_np_dtype(target))
-            values = np.trunc(src.data.astype(np.float64))
-            # float(max) + 1 is a power of two, hence exact, whereas max itself may not be.
-            inside = (values >= float(limits.min)) & (values < float(int(limits.max) + 1))
-            mark_undefined(result, ~inside)
-        return result
-
-    return operation
+def _marked_conversion(call: Call, self: Any, src: Any, dst_type: Any) -> Any:
+    with np.errstate(all="ignore"):
+        result = call(self, src, dst_type)
+    target = dst_type.scalar
+    if src.data.dtype.kind == "f" and target.name != "int1":
+        limits = np.iinfo(interpreter_module()._get_np_dtype(target))
+        values = np.trunc(src.data.astype(np.float64))
+        # float(max) + 1 is a power of two, hence exact, whereas max itself may not be.
+        inside = (values >= float(limits.min)) & (values < float(int(limits.max) + 1))
+        mark_undefined(result, ~inside)
+    return result
 
 
 def is_poison(bits: Array, dtype: Any) -> Array:

@@ -7,10 +7,9 @@ turn the absence of `other` into something visible.
 """
 
 import sys
-from collections.abc import Callable
 from typing import Any
 
-from tridiff.fuzz.interpreter.patching import Patches
+from tridiff.fuzz.interpreter.patching import Call, Patches
 from tridiff.fuzz.versions import interpreter_module, triton_language
 
 
@@ -20,18 +19,15 @@ def apply(patches: Patches) -> None:
     machinery = frozenset({sys.modules[name].__file__ for name in (
         tl.core.__name__, tl.math.__name__, "triton.language.semantic")})
 
-    def wrapper(call: Callable[..., Any]) -> Callable[..., Any]:
-        def _patch_lang_tensor(tensor: Any, scope: Any) -> None:
-            call(tensor, scope)
-            value = tensor.__bool__
+    def _patch_lang_tensor(call: Call, tensor: Any, scope: Any) -> None:
+        call(tensor, scope)
+        value = tensor.__bool__
 
-            def __bool__(self: Any) -> bool:
-                if sys._getframe(1).f_code.co_filename in machinery:
-                    return True
-                return bool(value(self))
+        def __bool__(self: Any) -> bool:
+            if sys._getframe(1).f_code.co_filename in machinery:
+                return True
+            return bool(value(self))
 
-            scope.set_attr(tensor, "__bool__", __bool__)
+        scope.set_attr(tensor, "__bool__", __bool__)
 
-        return _patch_lang_tensor
-
-    patches.wrap(interpreter_module(), "_patch_lang_tensor", wrapper)
+    patches.wrap(interpreter_module(), "_patch_lang_tensor", _patch_lang_tensor)

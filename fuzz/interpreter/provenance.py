@@ -5,10 +5,9 @@ it was computed from, through pointer arithmetic and everything that moves lanes
 known origin; for those any registered buffer is accepted.
 """
 
-from collections.abc import Callable
 from typing import Any
 
-from tridiff.fuzz.interpreter.patching import Patches
+from tridiff.fuzz.interpreter.patching import Call, Patches
 from tridiff.fuzz.versions import interpreter_module
 
 _KEY = "tridiff.origin"
@@ -30,25 +29,19 @@ def apply(patches: Patches) -> None:
     """Mark pointer arguments and carry the marks along."""
     module = interpreter_module()
 
-    def carrying(call: Callable[..., Any]) -> Callable[..., Any]:
-        def operation(self: Any, *args: Any, **kwargs: Any) -> Any:
-            result = call(self, *args, **kwargs)
-            united = NOWHERE.union(*map(origins, args))
-            if united:
-                for handle in result if isinstance(result, tuple) else (result,):
-                    handle.attr[_KEY] = united
-            return result
+    def carrying(call: Call, self: Any, *args: Any, **kwargs: Any) -> Any:
+        result = call(self, *args, **kwargs)
+        united = NOWHERE.union(*map(origins, args))
+        if united:
+            for handle in result if isinstance(result, tuple) else (result,):
+                handle.attr[_KEY] = united
+        return result
 
-        return operation
-
-    def marking(call: Callable[..., Any]) -> Callable[..., Any]:
-        def _implicit_cvt(arg: Any) -> Any:
-            converted = call(arg)
-            if hasattr(arg, "data_ptr"):
-                converted.handle.attr[_KEY] = frozenset({int(converted.handle.data.item())})
-            return converted
-
-        return _implicit_cvt
+    def marking(call: Call, arg: Any) -> Any:
+        converted = call(arg)
+        if hasattr(arg, "data_ptr"):
+            converted.handle.attr[_KEY] = frozenset({int(converted.handle.data.item())})
+        return converted
 
     for name in _CARRYING:
         patches.wrap(module.InterpreterBuilder, name, carrying)

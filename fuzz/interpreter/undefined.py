@@ -14,12 +14,13 @@ The trace (`tridiff.fuzz.interpreter.trace`) adds memory to this: what is stored
 """
 
 from collections.abc import Callable
+from functools import partial
 from typing import Any
 
 import numpy as np
 
 from tridiff.fuzz.interpreter.narrow_floats import Array
-from tridiff.fuzz.interpreter.patching import Patches
+from tridiff.fuzz.interpreter.patching import Call, Patches
 from tridiff.fuzz.versions import interpreter_module, mask_lanes
 
 _KEY = "tridiff.undefined"
@@ -73,9 +74,9 @@ def apply(patches: Patches) -> None:
             patches.wrap(builder, name, _uniting)
     for name in _MOVING:
         patches.wrap(builder, name, _moving)
-    patches.wrap(builder, "create_and", lambda call: _absorbing(call, lambda data: data == 0))
-    patches.wrap(builder, "create_mul", lambda call: _absorbing(call, lambda data: data == 0))
-    patches.wrap(builder, "create_or", lambda call: _absorbing(call, lambda data: ~data == 0))
+    patches.wrap(builder, "create_and", partial(_absorbing, lambda data: data == 0))
+    patches.wrap(builder, "create_mul", partial(_absorbing, lambda data: data == 0))
+    patches.wrap(builder, "create_or", partial(_absorbing, lambda data: ~data == 0))
     patches.wrap(builder, "create_select", _select)
     patches.wrap(builder, "create_gather", _gather)
     patches.wrap(builder, "create_dot", _dot)
@@ -90,9 +91,6 @@ def apply(patches: Patches) -> None:
     patches.wrap(module, "_patch_lang_tensor", _branches)
 
 
-Call = Callable[..., Any]
-
-
 def _of(handle: Any) -> Array | bool:
     lanes = undefined_lanes(handle)
     return False if lanes is None else lanes
@@ -102,27 +100,21 @@ def _tainted(operands: Any) -> list[Array]:
     return [lanes for lanes in map(undefined_lanes, operands) if lanes is not None]
 
 
-def _uniting(call: Call) -> Call:
-    def operation(self: Any, *args: Any, **kwargs: Any) -> Any:
-        result = call(self, *args, **kwargs)
-        for lanes in _tainted(args) if result is not None else ():  # a store through a descriptor has no result
-            mark_undefined(result, lanes)
-        return result
-
-    return operation
+def _uniting(call: Call, self: Any, *args: Any, **kwargs: Any) -> Any:
+    result = call(self, *args, **kwargs)
+    for lanes in _tainted(args) if result is not None else ():  # a store through a descriptor has no result
+        mark_undefined(result, lanes)
+    return result
 
 
-def _moving(call: Call) -> Call:
-    def operation(self: Any, *args: Any, **kwargs: Any) -> Any:
-        result = call(self, *args, **kwargs)
-        if _tainted(args):
-            moved = call(self, *map(_shadow, args), **kwargs)
-            results, shadows = (result, moved) if isinstance(result, tuple) else ((result,), (moved,))
-            for handle, shadow in zip(results, shadows, strict=True):
-                mark_undefined(handle, shadow.data)
-        return result
-
-    return operation
+def _moving(call: Call, self: Any, *args: Any, **kwargs: Any) -> Any:
+    result = call(self, *args, **kwargs)
+    if _tainted(args):
+        moved = call(self, *map(_shadow, args), **kwargs)
+        results, shadows = (result, moved) if isinstance(result, tuple) else ((result,), (moved,))
+        for handle, shadow in zip(results, shadows, strict=True):
+            mark_undefined(handle, shadow.data)
+    return result
 
 
 def _shadow(operand: Any) -> Any:
@@ -134,85 +126,61 @@ def _shadow(operand: Any) -> Any:
     return module.TensorHandle(lanes, module.tl.int1)
 
 
-def _absorbing(call: Call, absorbs: Callable[[Array], Array]) -> Call:
-    def operation(self: Any, lhs: Any, rhs: Any) -> Any:
-        result = call(self, lhs, rhs)
-        if _tainted((lhs, rhs)):
-            left, right = np.asarray(_of(lhs)), np.asarray(_of(rhs))
-            decided = (~left & absorbs(lhs.data)) | (~right & absorbs(rhs.data))
-            mark_undefined(result, (left | right) & ~decided)
-        return result
-
-    return operation
+def _absorbing(absorbs: Callable[[Array], Array], call: Call, self: Any, lhs: Any, rhs: Any) -> Any:
+    result = call(self, lhs, rhs)
+    if _tainted((lhs, rhs)):
+        left, right = np.asarray(_of(lhs)), np.asarray(_of(rhs))
+        decided = (~left & absorbs(lhs.data)) | (~right & absorbs(rhs.data))
+        mark_undefined(result, (left | right) & ~decided)
+    return result
 
 
-def _select(call: Call) -> Call:
-    def create_select(self: Any, condition: Any, lhs: Any, rhs: Any) -> Any:
-        result = call(self, condition, lhs, rhs)
-        if _tainted((condition, lhs, rhs)):
-            mark_undefined(result, _of(condition) | np.where(condition.data, _of(lhs), _of(rhs)))
-        return result
-
-    return create_select
+def _select(call: Call, self: Any, condition: Any, lhs: Any, rhs: Any) -> Any:
+    result = call(self, condition, lhs, rhs)
+    if _tainted((condition, lhs, rhs)):
+        mark_undefined(result, _of(condition) | np.where(condition.data, _of(lhs), _of(rhs)))
+    return result
 
 
-def _gather(call: Call) -> Call:
-    def create_gather(self: Any, src: Any, indices: Any, axis: int) -> Any:
-        result = call(self, src, indices, axis)
-        if _tainted((src, indices)):
-            mark_undefined(result, call(self, _shadow(src), indices, axis).data | _of(indices))
-        return result
-
-    return create_gather
+def _gather(call: Call, self: Any, src: Any, indices: Any, axis: int) -> Any:
+    result = call(self, src, indices, axis)
+    if _tainted((src, indices)):
+        mark_undefined(result, call(self, _shadow(src), indices, axis).data | _of(indices))
+    return result
 
 
-def _dot(call: Call) -> Call:
-    def create_dot(self: Any, a: Any, b: Any, d: Any, *rest: Any, **kwargs: Any) -> Any:
-        result = call(self, a, b, d, *rest, **kwargs)
-        if _tainted((a, b, d)):
-            rows = _shadow(a).data.any(axis=-1, keepdims=True)
-            columns = _shadow(b).data.any(axis=-2, keepdims=True)
-            mark_undefined(result, rows | columns | _of(d))
-        return result
-
-    return create_dot
+def _dot(call: Call, self: Any, a: Any, b: Any, d: Any, *rest: Any, **kwargs: Any) -> Any:
+    result = call(self, a, b, d, *rest, **kwargs)
+    if _tainted((a, b, d)):
+        rows = _shadow(a).data.any(axis=-1, keepdims=True)
+        columns = _shadow(b).data.any(axis=-2, keepdims=True)
+        mark_undefined(result, rows | columns | _of(d))
+    return result
 
 
-def _everything(call: Call) -> Call:
-    def operation(self: Any, *args: Any, **kwargs: Any) -> Any:
-        result = call(self, *args, **kwargs)
-        if _tainted(args):
-            mark_undefined(result, np.ones((), dtype=bool))
-        return result
-
-    return operation
+def _everything(call: Call, self: Any, *args: Any, **kwargs: Any) -> Any:
+    result = call(self, *args, **kwargs)
+    if _tainted(args):
+        mark_undefined(result, np.ones((), dtype=bool))
+    return result
 
 
-def _masked_load(call: Call) -> Call:
-    def create_masked_load(self: Any, ptrs: Any, mask: Any, other: Any, *rest: Any, **kwargs: Any) -> Any:
-        result = call(self, ptrs, mask, other, *rest, **kwargs)
-        masked_off = True if other is None else _of(other)
-        mark_undefined(result, np.where(mask_lanes(mask), _of(ptrs), masked_off) | _of(mask))
-        return result
-
-    return create_masked_load
+def _masked_load(call: Call, self: Any, ptrs: Any, mask: Any, other: Any, *rest: Any, **kwargs: Any) -> Any:
+    result = call(self, ptrs, mask, other, *rest, **kwargs)
+    masked_off = True if other is None else _of(other)
+    mark_undefined(result, np.where(mask_lanes(mask), _of(ptrs), masked_off) | _of(mask))
+    return result
 
 
-def _atomic_rmw(call: Call) -> Call:
-    def create_atomic_rmw(self: Any, op: Any, ptr: Any, val: Any, mask: Any, *rest: Any) -> Any:
-        result = call(self, op, ptr, val, mask, *rest)
-        mark_undefined(result, ~mask_lanes(mask) | _of(ptr) | _of(mask))
-        return result
-
-    return create_atomic_rmw
+def _atomic_rmw(call: Call, self: Any, op: Any, ptr: Any, val: Any, mask: Any, *rest: Any) -> Any:
+    result = call(self, op, ptr, val, mask, *rest)
+    mark_undefined(result, ~mask_lanes(mask) | _of(ptr) | _of(mask))
+    return result
 
 
-def _asserted(call: Call) -> Call:
-    def operation(self: Any, condition: Any, *rest: Any) -> Any:
-        report_use("assertion", condition)
-        return call(self, condition, *rest)
-
-    return operation
+def _asserted(call: Call, self: Any, condition: Any, *rest: Any) -> Any:
+    report_use("assertion", condition)
+    return call(self, condition, *rest)
 
 
 def _fold(tensors: Any) -> Array | None:
@@ -222,41 +190,32 @@ def _fold(tensors: Any) -> Array | None:
     return united
 
 
-def _reduce(call: Call) -> Call:
-    def apply_impl(self: Any, tensors: Any) -> Any:
-        result = call(self, tensors)
-        lanes = _fold(tensors)
-        if lanes is not None:
-            lanes = np.asarray(lanes.any(axis=self.axis, keepdims=self.keep_dims))
-            for tensor in result if isinstance(result, (list, tuple)) else (result,):
-                mark_undefined(tensor.handle, lanes)
-        return result
-
-    return apply_impl
+def _reduce(call: Call, self: Any, tensors: Any) -> Any:
+    result = call(self, tensors)
+    lanes = _fold(tensors)
+    if lanes is not None:
+        lanes = np.asarray(lanes.any(axis=self.axis, keepdims=self.keep_dims))
+        for tensor in result if isinstance(result, (list, tuple)) else (result,):
+            mark_undefined(tensor.handle, lanes)
+    return result
 
 
-def _scan(call: Call) -> Call:
-    def apply_impl(self: Any, tensors: Any) -> Any:
-        lanes = _fold(tensors)
-        result = call(self, tensors)
-        if lanes is not None:
-            forward = np.flip(lanes, axis=self.axis) if self.reverse else lanes
-            lanes = np.logical_or.accumulate(forward, axis=self.axis)
-            lanes = np.flip(lanes, axis=self.axis) if self.reverse else lanes
-            for tensor in result if isinstance(result, (list, tuple)) else (result,):
-                mark_undefined(tensor.handle, lanes)
-        return result
-
-    return apply_impl
+def _scan(call: Call, self: Any, tensors: Any) -> Any:
+    lanes = _fold(tensors)
+    result = call(self, tensors)
+    if lanes is not None:
+        forward = np.flip(lanes, axis=self.axis) if self.reverse else lanes
+        lanes = np.logical_or.accumulate(forward, axis=self.axis)
+        lanes = np.flip(lanes, axis=self.axis) if self.reverse else lanes
+        for tensor in result if isinstance(result, (list, tuple)) else (result,):
+            mark_undefined(tensor.handle, lanes)
+    return result
 
 
-def _branches(call: Call) -> Call:
-    def _patch_lang_tensor(tensor: Any, scope: Any) -> None:
-        call(tensor, scope)
-        for method in ("__bool__", "__index__"):
-            scope.set_attr(tensor, method, _branching(getattr(tensor, method)))
-
-    return _patch_lang_tensor
+def _branches(call: Call, tensor: Any, scope: Any) -> None:
+    call(tensor, scope)
+    for method in ("__bool__", "__index__"):
+        scope.set_attr(tensor, method, _branching(getattr(tensor, method)))
 
 
 def _branching(call: Call) -> Call:
