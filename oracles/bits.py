@@ -11,12 +11,12 @@ from tridiff.oracles.dtypes import dtype, name_of_tensor, torch_dtype
 INT64_MAX = (1 << 63) - 1
 INT64_MIN = -(1 << 63)
 
-_SIGNED = {8: torch.int8, 16: torch.int16, 32: torch.int32, 64: torch.int64}
+SIGNED = {8: torch.int8, 16: torch.int16, 32: torch.int32, 64: torch.int64}
 
 
 def to_bits(x: torch.Tensor) -> torch.Tensor:
     """`x` reinterpreted as signed integers of its storage width (no copy, same shape)."""
-    return x.view(_SIGNED[dtype(name_of_tensor(x)).storage_bits])
+    return x.view(SIGNED[dtype(name_of_tensor(x)).storage_bits])
 
 
 def from_bits(bits: torch.Tensor, name: str) -> torch.Tensor:
@@ -37,11 +37,16 @@ def magnitude_bits(x: torch.Tensor) -> torch.Tensor:
     return to_bits(x) & ((1 << (width - 1)) - 1)
 
 
+def _nowhere(x: torch.Tensor) -> torch.Tensor:
+    """False for every element."""
+    return torch.zeros((), dtype=torch.bool, device=x.device).expand(x.shape)
+
+
 def is_nan(x: torch.Tensor) -> torch.Tensor:
     """True where a float is NaN; all False for other kinds."""
     kind = dtype(name_of_tensor(x))
     if not kind.is_float:
-        return torch.zeros((), dtype=torch.bool, device=x.device).expand(x.shape)
+        return _nowhere(x)
     return magnitude_bits(x) > kind.infinity_bits
 
 
@@ -49,7 +54,7 @@ def is_inf(x: torch.Tensor) -> torch.Tensor:
     """True where a float is infinite; all False for other kinds and for fp8e4nv, which has no infinity."""
     kind = dtype(name_of_tensor(x))
     if not kind.has_inf:
-        return torch.zeros((), dtype=torch.bool, device=x.device).expand(x.shape)
+        return _nowhere(x)
     return magnitude_bits(x) == kind.infinity_bits
 
 
@@ -62,7 +67,7 @@ def is_subnormal(x: torch.Tensor) -> torch.Tensor:
     """True where a float is subnormal (zero excluded); all False for other kinds."""
     kind = dtype(name_of_tensor(x))
     if not kind.is_float:
-        return torch.zeros((), dtype=torch.bool, device=x.device).expand(x.shape)
+        return _nowhere(x)
     magnitude = magnitude_bits(x)
     return (magnitude > 0) & (magnitude < (1 << kind.mantissa_bits))
 
@@ -70,7 +75,7 @@ def is_subnormal(x: torch.Tensor) -> torch.Tensor:
 def sign_bit(x: torch.Tensor) -> torch.Tensor:
     """True where the sign bit of a float or signed integer is set; all False for unsigned and i1."""
     if dtype(name_of_tensor(x)).kind in ("bool", "uint"):
-        return torch.zeros((), dtype=torch.bool, device=x.device).expand(x.shape)
+        return _nowhere(x)
     return to_bits(x) < 0
 
 

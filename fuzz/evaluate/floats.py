@@ -8,6 +8,7 @@ import scipy.special
 
 from tridiff.fuzz.evaluate.conversions import narrowed, rounded_once
 from tridiff.fuzz.evaluate.errors import NotEvaluated
+from tridiff.fuzz.evaluate.integers import COMPARED
 from tridiff.fuzz.evaluate.ir import Operation
 from tridiff.fuzz.evaluate.memory import Array
 from tridiff.fuzz.evaluate.table import gives
@@ -71,10 +72,6 @@ def clamped(operation: Operation, x: Array, low: Array, high: Array) -> Any:
     return extreme(extreme(x, low, largest=True, propagate=False), high, largest=False, propagate=False)
 
 
-_COMPARED: dict[str, Callable[[Any, Any], Any]] = {
-    "eq": np.equal, "ne": np.not_equal, "lt": np.less, "le": np.less_equal, "gt": np.greater, "ge": np.greater_equal}
-
-
 @gives("arith.cmpf")
 def compared(operation: Operation, a: Array, b: Array) -> Any:
     predicate, unordered = operation.words[0], np.isnan(a) | np.isnan(b)
@@ -82,7 +79,7 @@ def compared(operation: Operation, a: Array, b: Array) -> Any:
         return np.asarray(unordered if predicate == "uno" else ~unordered)
     if predicate in ("true", "false"):
         return np.full(np.shape(unordered), predicate == "true")
-    found = _COMPARED[predicate[1:]](a, b)
+    found = COMPARED[predicate[1:]](a, b)
     return np.asarray(found | unordered if predicate[0] == "u" else found & ~unordered)
 
 

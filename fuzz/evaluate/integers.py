@@ -99,7 +99,7 @@ def extreme(operation: Operation, a: Array, b: Array) -> Any:
     return np.where(first, a, b)
 
 
-_COMPARED: dict[str, Callable[[Any, Any], Any]] = {
+COMPARED: dict[str, Callable[[Any, Any], Any]] = {
     "eq": np.equal, "ne": np.not_equal, "lt": np.less, "le": np.less_equal, "gt": np.greater, "ge": np.greater_equal}
 
 
@@ -107,7 +107,7 @@ _COMPARED: dict[str, Callable[[Any, Any], Any]] = {
 def compared(operation: Operation, a: Array, b: Array) -> Any:
     predicate = operation.words[0]
     as_ordered = unsigned if predicate.startswith("u") else signed
-    return np.asarray(_COMPARED[predicate[-2:]](as_ordered(a), as_ordered(b)))
+    return np.asarray(COMPARED[predicate[-2:]](as_ordered(a), as_ordered(b)))
 
 
 @gives("math.absi")

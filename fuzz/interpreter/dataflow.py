@@ -23,6 +23,7 @@ from tridiff.fuzz.interpreter.libdevice import stand_ins
 from tridiff.fuzz.interpreter.narrow_floats import Array
 from tridiff.fuzz.interpreter.patching import Call, Patches
 from tridiff.fuzz.interpreter.trace import Trace
+from tridiff.fuzz.interpreter.undefined import MOVING
 from tridiff.fuzz.versions import interpreter_module, libdevice_modules
 
 Role = Literal["value", "mask", "address"]
@@ -39,8 +40,6 @@ _THROUGH = ("create_load", "create_store", "create_atomic_load", "create_atomic_
             "create_descriptor_store", "create_descriptor_gather", "create_descriptor_scatter")
 """Methods that consist of those."""
 
-_MOVING = ("create_reshape", "create_trans", "create_expand_dims", "create_broadcast", "create_cat", "create_join",
-           "create_split", "create_splat", "create_unsplat")
 _SILENT = ("create_print", "create_assert", "create_assume", "create_barrier", "create_make_tensor_descriptor")
 _OTHER_OPERAND = 1 << 40
 """Added to the lane numbers of each further operand of an operation that moves lanes."""
@@ -182,7 +181,7 @@ def _plain(flow: Dataflow, name: str, call: Call, self: Any, *args: Any, **kwarg
     if not handles:
         return result
     operands = _handles((*args, *kwargs.values()))
-    if name in _MOVING:
+    if name in MOVING:
         sources = _moved(lambda *shadows, **options: call(self, *shadows, **options), args, kwargs)
     elif name == "create_gather":
         sources = _gathered(lambda *shadows: call(self, *shadows), args, np.shape(handles[0].data))

@@ -8,12 +8,11 @@ known origin; for those any registered buffer is accepted.
 from typing import Any
 
 from tridiff.fuzz.interpreter.patching import Call, Patches
+from tridiff.fuzz.interpreter.undefined import MOVING
 from tridiff.fuzz.versions import interpreter_module
 
 _KEY = "tridiff.origin"
-_CARRYING = ("create_addptr", "create_bitcast", "create_select", "create_reshape", "create_trans",
-             "create_expand_dims", "create_broadcast", "create_cat", "create_join", "create_split", "create_splat",
-             "create_unsplat", "create_gather")
+_CARRYING = ("create_addptr", "create_bitcast", "create_select", "create_gather", *MOVING)
 NOWHERE: frozenset[int] = frozenset()
 
 

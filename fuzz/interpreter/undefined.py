@@ -24,8 +24,9 @@ from tridiff.fuzz.interpreter.patching import Call, Patches
 from tridiff.fuzz.versions import interpreter_module, mask_lanes
 
 _KEY = "tridiff.undefined"
-_MOVING = ("create_reshape", "create_trans", "create_expand_dims", "create_broadcast", "create_cat", "create_join",
-           "create_split", "create_splat", "create_unsplat")
+MOVING = ("create_reshape", "create_trans", "create_expand_dims", "create_broadcast", "create_cat", "create_join",
+          "create_split", "create_splat", "create_unsplat")
+"""Methods that move lanes and compute nothing."""
 # Handled one by one below, without a result, or about memory and left to the trace.
 _OWN_RULE = ("create_and", "create_or", "create_mul", "create_select", "create_gather", "create_dot",
              "create_dot_scaled", "create_histogram", "create_masked_load", "create_atomic_rmw",
@@ -70,9 +71,9 @@ def apply(patches: Patches) -> None:
     module = interpreter_module()
     builder = module.InterpreterBuilder
     for name in dir(builder):
-        if name.startswith("create_") and name not in _MOVING and name not in _OWN_RULE:
+        if name.startswith("create_") and name not in MOVING and name not in _OWN_RULE:
             patches.wrap(builder, name, _uniting)
-    for name in _MOVING:
+    for name in MOVING:
         patches.wrap(builder, name, _moving)
     patches.wrap(builder, "create_and", partial(_absorbing, lambda data: data == 0))
     patches.wrap(builder, "create_mul", partial(_absorbing, lambda data: data == 0))

@@ -8,7 +8,7 @@ lanes yield 0.
 
 import torch
 
-from tridiff.oracles.bits import INT64_MAX, INT64_MIN, from_bits, to_bits
+from tridiff.oracles.bits import INT64_MAX, INT64_MIN, SIGNED, from_bits, to_bits
 from tridiff.oracles.dtypes import DType, dtype, name_of_tensor
 from tridiff.oracles.errors import OracleError
 
@@ -28,8 +28,7 @@ def widen(x: torch.Tensor) -> torch.Tensor:
 
 def narrow(wide: torch.Tensor, kind: DType) -> torch.Tensor:
     """int64 reduced modulo 2^bits to the type `kind`."""
-    signed = {8: torch.int8, 16: torch.int16, 32: torch.int32, 64: torch.int64}[kind.bits]
-    return from_bits(wide.to(signed), kind.name)
+    return from_bits(wide.to(SIGNED[kind.bits]), kind.name)
 
 
 def _below_unsigned(a: torch.Tensor, b: torch.Tensor) -> torch.Tensor:

@@ -11,6 +11,7 @@ from dataclasses import dataclass
 import torch
 
 from tridiff.oracles.bits import from_bits, to_bits
+from tridiff.oracles.by_torch.integer import narrow
 from tridiff.oracles.dtypes import dtype as dtype_info
 from tridiff.oracles.dtypes import name_of_tensor, torch_dtype
 
@@ -92,10 +93,7 @@ def _narrow(wide: torch.Tensor, name: str) -> torch.Tensor:
         return wide.to(torch_dtype(name))
     if name == "i1":
         return wide != 0
-    patterns = wide & ((1 << info.bits) - 1) if info.bits < 64 else wide
-    signed = torch.where(patterns >= 1 << (info.bits - 1), patterns - (1 << info.bits), patterns) if (
-        info.bits < 64) else patterns
-    return from_bits(signed.to({8: torch.int8, 16: torch.int16, 32: torch.int32, 64: torch.int64}[info.bits]), name)
+    return narrow(wide, info)
 
 
 def _pairwise(one: torch.Tensor, other: torch.Tensor, op: str, name: str) -> torch.Tensor:
