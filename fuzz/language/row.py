@@ -53,6 +53,8 @@ class Row:
     topic: str = ""
     """The module of `tridiff.fuzz.language.rows` that lists it: said there alone, and known of the rows of `index`."""
     covers: tuple[str, ...] = _OWN
+    method: bool = False
+    """Whether tensors have a method of the same name, which it reaches too."""
     draw: Callable[[Choices], Call]
     text: Callable[[Call], str]
     results: Callable[[Call, str], tuple[Result, ...]] = LIKE_THE_FIRST
@@ -94,7 +96,8 @@ class Row:
 
     def __post_init__(self) -> None:
         if self.covers == _OWN:
-            object.__setattr__(self, "covers", (self.name,))
+            methods = (self.name.replace("tl.", "tensor."),) if self.method else ()
+            object.__setattr__(self, "covers", (self.name, *methods))
 
     def offered(self, version: str) -> bool:
         """Whether a Triton version has it."""

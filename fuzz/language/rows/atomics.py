@@ -109,7 +109,7 @@ def _update(name: str, op: str, dtypes: tuple[str, ...]) -> Row:
         return (every & operands[2] if len(operands) > 2 else every), every
 
     return Row(
-        name=f"tl.{name}", covers=(f"tl.{name}", f"tensor.{name}"), draw=draw, text=text, loads=False,
+        name=f"tl.{name}", method=True, draw=draw, text=text, loads=False,
         answer=answer, defined=defined, rules=lambda call: (
             NUM if dtype(call.stored[0]).is_float else BIT,
             BIT if not dtype(call.stored[0]).is_float else NUM0 if op in ("fmax", "fmin") else NUM))
@@ -136,7 +136,7 @@ def _compare_and_swap() -> Row:
         return old, lib.where(equal, new, old, computed=call.stored[0])
 
     return Row(
-        name="tl.atomic_cas", covers=("tl.atomic_cas", "tensor.atomic_cas"), draw=draw, text=text,
+        name="tl.atomic_cas", method=True, draw=draw, text=text,
         loads=False,
         answer=answer)
 
@@ -162,7 +162,7 @@ def _atomic_load() -> Row:
             operands[0], to=f"u{dtype(call.stored[0]).bits}"), to="i1") | True,)
 
     return Row(
-        name="tl.atomic_load", covers=("tl.atomic_load", "tensor.atomic_load"), draw=draw, text=text,
+        name="tl.atomic_load", method=True, draw=draw, text=text,
         loads=False, since="3.9.0", defined=defined,
         answer=lambda call, lib, operands: (operands[0],))
 
@@ -190,7 +190,7 @@ def _atomic_store() -> Row:
         return (lib.where(taken, new, old, computed=call.stored[0]),)
 
     return Row(
-        name="tl.atomic_store", covers=("tl.atomic_store", "tensor.atomic_store"), draw=draw,
+        name="tl.atomic_store", method=True, draw=draw,
         text=text, loads=False, since="3.9.0", answer=answer)
 
 
@@ -213,7 +213,7 @@ def _atomic_poll() -> Row:
                           f"r0 = {_called(call, 'atomic_poll', f', {expected}{_said(call)}{limit}')}"])
 
     return Row(
-        name="tl.atomic_poll", covers=("tl.atomic_poll", "tensor.atomic_poll"), draw=draw, text=text,
+        name="tl.atomic_poll", method=True, draw=draw, text=text,
         loads=False, since="3.9.0",
         results=lambda call, version: (Result(dtype="i1", shape=call.operands[0].shape),),
         answer=lambda call, lib, operands: (lib.pointwise("eq", call.operands[0].dtype, operands[0], operands[-1]),))

@@ -50,9 +50,6 @@ def _cast() -> Row:
         return {"to": f"x0.to({said})", "method": f"x0.cast({said})", "cast": f"tl.cast(x0, {said})"}[
             str(call.options["way"])]
 
-    def rules(call: Call) -> tuple[Rule, ...]:
-        return (NUM if call.option("rounding", "") == "rtz" else _rule(call.stored[0]),)
-
     def defined(call: Call, lib: Library, operands: Values) -> Values:
         found = _defined(call, lib, operands)[0]
         if call.option("rounding", "") != "rtz":
@@ -65,7 +62,9 @@ def _cast() -> Row:
 
     return Row(
         name="tl.cast", covers=("tl.cast", "tensor.to", "tensor.cast"), draw=draw, text=text,
-        answer=_answer, rules=rules, defined=defined)
+        answer=_answer,
+        rules=lambda call: (NUM if call.option("rounding", "") == "rtz" else _rule(call.stored[0]),),
+        defined=defined)
 
 
 def _bitcast() -> Row:

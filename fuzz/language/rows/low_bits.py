@@ -55,9 +55,6 @@ def _low_bits() -> Row:
         wide, narrow = TRITON_NAMES[_whole(call.operands[0].dtype)], TRITON_NAMES[call.stored[0]]
         return _WAYS[str(call.options["way"])].format(f"(x0 + x1).to({wide}, bitcast=True).to({narrow})")
 
-    def answer(call: Call, lib: Library, operands: Values) -> Values:
-        return (_moved(call, lib, _low(call, lib, operands)),)
-
     def defined(call: Call, lib: Library, operands: Values) -> Values:
         found = _sum(call, lib, operands)
         return (_moved(call, lib, found == found),)  # which NaN is made nothing says
@@ -68,7 +65,9 @@ def _low_bits() -> Row:
 
     return Row(
         name="tl.cast.low", covers=("tl.cast", "tensor.to"), draw=draw, text=text, results=results,
-        definitions=lambda call: _APART if call.options["way"] == "noinline" else "", answer=answer, defined=defined,
+        definitions=lambda call: _APART if call.options["way"] == "noinline" else "",
+        answer=lambda call, lib, operands: (_moved(call, lib, _low(call, lib, operands)),),
+        defined=defined,
         contents=lambda call: ("moderate", "moderate"))
 
 

@@ -65,12 +65,10 @@ def _load() -> Row:
     def answer(call: Call, lib: Library, operands: Values) -> Values:
         return (lib.loaded(operands[0], operands[1], operands[2] if len(operands) > 2 else 0),)
 
-    def defined(call: Call, lib: Library, operands: Values) -> Values:
-        return (operands[1] | (len(operands) > 2),)
-
     return Row(
         name="tl.load", draw=draw, text=text, loads=False, answer=answer,
-        rules=lambda call: (NUM if dtype(call.stored[0]).is_float else BIT,), defined=defined)
+        rules=lambda call: (NUM if dtype(call.stored[0]).is_float else BIT,),
+        defined=lambda call, lib, operands: (operands[1] | (len(operands) > 2),))
 
 
 def _pointer_arithmetic() -> Row:

@@ -106,7 +106,7 @@ def _broadcast_to() -> Row:
             "shape": spelled(shape), "way": choices.one(("list", "arguments", "method"))})
 
     return Row(
-        name="tl.broadcast_to", covers=("tl.broadcast_to", "tensor.broadcast_to"), draw=draw,
+        name="tl.broadcast_to", method=True, draw=draw,
         text=_listing("broadcast_to", "shape"),
         results=of_shape(lambda call: shape_of(call.options["shape"])),
         answer=lambda call, lib, operands: (lib.broadcast(operands[0], shape=shape_of(call.options["shape"])),))
@@ -160,7 +160,7 @@ def _split() -> Row:
                     options={"way": choices.one(("function", "method"))})
 
     return Row(
-        name="tl.split", covers=("tl.split", "tensor.split"), draw=draw,
+        name="tl.split", method=True, draw=draw,
         text=lambda call: "x0.split()" if call.option("way") == "method" else "tl.split(x0)",
         results=lambda call, version: tuple(Result(dtype=one, shape=call.operands[0].shape[:-1])
                                             for one in call.stored),
@@ -186,7 +186,7 @@ def _gather() -> Row:
                              min(extent - 1, int(dtype(call.operands[1].dtype).max)))
 
     return Row(
-        name="tl.gather", covers=("tl.gather", "tensor.gather"), draw=draw,
+        name="tl.gather", method=True, draw=draw,
         text=lambda call: f"tl.gather(x0, x1 & {_mask(call)}, {call.options['axis']})",
         results=of_shape(lambda call: call.operands[1].shape),
         answer=lambda call, lib, operands: (lib.gather(operands[0], within(call, lib, operands),

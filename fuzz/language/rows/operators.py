@@ -3,7 +3,7 @@
 
 from tridiff.fuzz.language.choices import BOOL, FLOATS, INTEGERS, NUMBERS, Choices, broadcast
 from tridiff.fuzz.language.promotion import promoted, same_signedness
-from tridiff.fuzz.language.row import Library, Row, Values, of_shape
+from tridiff.fuzz.language.row import Row, of_shape
 from tridiff.fuzz.language.texts import argument
 from tridiff.kernels.language.call import Call, Operand, Result
 from tridiff.oracles.dtypes import dtype
@@ -47,14 +47,12 @@ def binary(name: str, op: str, text: str, *, covers: tuple[str, ...], dtypes: tu
             return f"r0 = x0\nr0 {text.split()[1]}= {argument(call, 1)}"
         return text.format(argument(call, 0), argument(call, 1))
 
-    def defined(call: Call, lib: Library, operands: Values) -> Values:
-        return (lib.pointwise_defined(op, computed(call), *operands),)
-
     return Row(
         name=name, covers=covers, draw=draw, text=write,
         results=lambda call, version: (Result(dtype=result(call), shape=together(call)),),
         answer=lambda call, lib, operands: (lib.pointwise(op, computed(call), *operands),),
-        rules=lambda call: (_rule(op, computed(call), result(call)),), defined=defined,
+        rules=lambda call: (_rule(op, computed(call), result(call)),),
+        defined=lambda call, lib, operands: (lib.pointwise_defined(op, computed(call), *operands),),
         contents=lambda call: ("", "divisor") if division else ())
 
 
@@ -91,15 +89,13 @@ def _shift(name: str, symbol: str, method: str) -> Row:
             amount = choices.block(one, choices.one((shape, choices.partner(shape), ())))
         return Call(row=name, operands=(choices.block(one, shape), amount), stored=(one,))
 
-    def defined(call: Call, lib: Library, operands: Values) -> Values:
-        return (lib.pointwise_defined(f"{op}_operator", call.stored[0], *operands),)
-
     return Row(
         name=name, covers=_sides(method), draw=draw,
         text=lambda call: f"x0 {symbol} {argument(call, 1)}",
         results=of_shape(together),
         answer=lambda call, lib, operands: (lib.pointwise(op, call.stored[0], *operands),),
-        rules=lambda call: (rule_of(op, (call.stored[0],) * 2, call.stored[0]),), defined=defined,
+        rules=lambda call: (rule_of(op, (call.stored[0],) * 2, call.stored[0]),),
+        defined=lambda call, lib, operands: (lib.pointwise_defined(f"{op}_operator", call.stored[0], *operands),),
         contents=lambda call: ("", "shift"))
 
 

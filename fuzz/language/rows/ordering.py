@@ -65,7 +65,7 @@ def _topk() -> Row:
         return lib.gather(found, places, axis=-1)
 
     return Row(
-        name="tl.topk", covers=("tl.topk", "tensor.topk"), draw=draw,
+        name="tl.topk", method=True, draw=draw,
         text=lambda call: f"tl.topk(x0, {call.options['k']}{keywords(call, 'dim', 'descending')})",
         newer={"descending": "3.8.0"},
         results=lambda call, version: (Result(dtype=call.stored[0], shape=(*call.operands[0].shape[:-1],
@@ -92,7 +92,7 @@ def _histogram() -> Row:
         return lib.histogram(inside, bins=bins, mask=operands[1] if len(operands) > 1 else None)
 
     return Row(
-        name="tl.histogram", covers=("tl.histogram", "tensor.histogram"), draw=draw,
+        name="tl.histogram", method=True, draw=draw,
         text=lambda call: f"tl.histogram(x0 & {call.number('bins') - 1}, {call.options['bins']}" + (
             ", mask=x1)" if len(call.operands) > 1 else ")"),
         results=lambda call, version: (Result(dtype="i32", shape=(call.number("bins"),)),),

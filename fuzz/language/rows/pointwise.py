@@ -103,15 +103,13 @@ def _function(name: str, op: str, dtypes: tuple[str, ...], *, converts: bool = T
             raise ValueError(f"{name} refuses a number of another type that is passed at launch")
         return (Result(dtype=call.stored[0], shape=together(call)),)
 
-    def defined(call: Call, lib: Library, operands: Values) -> Values:
-        return (lib.pointwise_defined(op, call.stored[0], *operands),)
-
     return Row(
         name=name, draw=draw,
         text=lambda call: f"{name}({arguments(call)})",
         results=results,
         answer=lambda call, lib, operands: (lib.pointwise(op, call.stored[0], *operands),),
-        rules=lambda call: (rule_of(op, (call.stored[0],) * 2, call.stored[0]),), defined=defined)
+        rules=lambda call: (rule_of(op, (call.stored[0],) * 2, call.stored[0]),),
+        defined=lambda call, lib, operands: (lib.pointwise_defined(op, call.stored[0], *operands),))
 
 
 def of_extremum(call: Call, version: str) -> str:
@@ -217,15 +215,13 @@ def _abs() -> Row:
     def text(call: Call) -> str:
         return {"method": "x0.abs()", "math": "tl.math.abs(x0)"}.get(str(call.option("way")), "tl.abs(x0)")
 
-    def defined(call: Call, lib: Library, operands: Values) -> Values:
-        return (lib.pointwise_defined("abs_tl", call.stored[0], *operands),)
-
     return Row(
         name="tl.abs", covers=("tl.abs", "tl.math.abs", "tensor.abs"), draw=draw,
         text=text,
         results=of_shape(together),
         answer=lambda call, lib, operands: (lib.pointwise("abs", call.stored[0], *operands),),
-        rules=lambda call: (rule_of("abs", (call.stored[0],), call.stored[0]),), defined=defined)
+        rules=lambda call: (rule_of("abs", (call.stored[0],), call.stored[0]),),
+        defined=lambda call, lib, operands: (lib.pointwise_defined("abs_tl", call.stored[0], *operands),))
 
 
 def _umulhi() -> Row:
@@ -263,7 +259,7 @@ def _cdiv() -> Row:
         return (lib.pointwise("ge", name, x, 0) & lib.pointwise("le", name, x, most),)
 
     return Row(
-        name="tl.cdiv", covers=("tl.cdiv", "tensor.cdiv"), draw=draw,
+        name="tl.cdiv", method=True, draw=draw,
         text=lambda call: f"x0.cdiv({argument(call, 1)})" if call.option("way") == "method" else (
             f"tl.cdiv(x0, {argument(call, 1)})"),
         results=of_shape(together),

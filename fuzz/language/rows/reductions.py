@@ -95,7 +95,7 @@ def _sum() -> Row:
         return (sum_bound(flat, place, acc=call.stored[0]).reshape(-1, *folded(call)),)
 
     return Row(
-        name="tl.sum", covers=("tl.sum", "tensor.sum"), draw=draw,
+        name="tl.sum", method=True, draw=draw,
         text=lambda call: written("sum", call, "axis", "keep_dims", "dtype"),
         results=of_shape(folded),
         answer=lambda call, lib, operands: _fold(call, lib, lib.cast(operands[0], to=call.stored[0]), "sum"),
@@ -114,7 +114,7 @@ def _extremum(name: str) -> Row:
                     stored=(_narrow(one),))
 
     return Row(
-        name=f"tl.{name}", covers=(f"tl.{name}", f"tensor.{name}"), draw=draw,
+        name=f"tl.{name}", method=True, draw=draw,
         text=lambda call: written(name, call, "axis", "keep_dims"),
         results=of_shape(folded),
         answer=lambda call, lib, operands: _fold(call, lib, lib.cast(operands[0], to=call.stored[0]), name),
@@ -168,7 +168,7 @@ def _bitwise(name: str, kind: str) -> Row:
         return Call(row=f"tl.{name}", operands=(choices.block(one, shape),), options=options, stored=(one,))
 
     return Row(
-        name=f"tl.{name}", covers=(f"tl.{name}", f"tensor.{name}"), draw=draw,
+        name=f"tl.{name}", method=True, draw=draw,
         text=lambda call: written(name, call, "axis", "keep_dims"),
         results=of_shape(folded),
         answer=lambda call, lib, operands: _fold(call, lib, operands[0], kind))
@@ -192,7 +192,7 @@ def _reduce() -> Row:
         return f"{start}{axis}, {call.options['function']}{keep})"
 
     return Row(
-        name="tl.reduce", covers=("tl.reduce", "tensor.reduce"), draw=draw, text=text,
+        name="tl.reduce", method=True, draw=draw, text=text,
         results=of_shape(folded),
         answer=lambda call, lib, operands: _fold(call, lib, operands[0], kinds[str(call.options["function"])]),
         rules=lambda call: (exact(call.stored[0]),))
@@ -240,7 +240,7 @@ def _softmax() -> Row:
                               acc=call.stored[0]),)
 
     return Row(
-        name="tl.softmax", covers=("tl.softmax", "tensor.softmax"), draw=draw,
+        name="tl.softmax", method=True, draw=draw,
         text=lambda call: f"tl.softmax(x0{keywords(call, 'dim', 'ieee_rounding')})",
         answer=lambda call, lib, operands: (lib.softmax(operands[0], axis=call.number("dim")),),
         rules=lambda call: (bounded(call.stored[0], "softmax_bound"),), bounds=bounds,

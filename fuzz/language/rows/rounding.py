@@ -7,7 +7,7 @@ from collections.abc import Iterator
 
 from tridiff.fuzz.language.choices import FULL, Choices
 from tridiff.fuzz.language.flushing import flushing
-from tridiff.fuzz.language.row import Library, Row, Values, of_shape
+from tridiff.fuzz.language.row import Row, of_shape
 from tridiff.fuzz.language.rows.operators import together
 from tridiff.fuzz.language.texts import arguments
 from tridiff.kernels.language.call import Call, Result
@@ -36,13 +36,11 @@ def _operation(function: str, op: str, mode: str, types: tuple[str, ...]) -> Row
             operands = operands[::-1]
         return Call(row=function, operands=operands, stored=(name,))
 
-    def answer(call: Call, lib: Library, operands: Values) -> Values:
-        return (lib.rounded(op, mode, call.stored[0], *lib.align(operands)),)
-
     return flushing(Row(
         name=function, draw=draw,
         text=lambda call: f"{function}({arguments(call)})",
-        results=of_shape(together), answer=answer,
+        results=of_shape(together),
+        answer=lambda call, lib, operands: (lib.rounded(op, mode, call.stored[0], *lib.align(operands)),),
         rules=lambda call: (NUM,), budget=BUDGET))
 
 
@@ -53,12 +51,10 @@ def _between_types(name: str, mode: str) -> Row:
     def draw(choices: Choices) -> Call:
         return Call(row=function, operands=(choices.block(source, choices.shape(low=0, most=64)),), stored=(to,))
 
-    def answer(call: Call, lib: Library, operands: Values) -> Values:
-        return (lib.rounded("convert", mode, to, *operands),)
-
     return flushing(Row(
         name=function, draw=draw, text=lambda call: f"{function}(x0)",
-        results=lambda call, version: (Result(dtype=to, shape=together(call)),), answer=answer,
+        results=lambda call, version: (Result(dtype=to, shape=together(call)),),
+        answer=lambda call, lib, operands: (lib.rounded("convert", mode, to, *operands),),
         rules=lambda call: (NUM,), budget=BUDGET))
 
 

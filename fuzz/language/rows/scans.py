@@ -57,7 +57,7 @@ def _scan(name: str, kind: str) -> Row:
         return (found.flip(axis + 1) if back else found,)
 
     return Row(
-        name=f"tl.{name}", covers=(f"tl.{name}", f"tensor.{name}"), draw=draw,
+        name=f"tl.{name}", method=True, draw=draw,
         text=lambda call: written(name, call, "axis", "reverse", "dtype"), results=results,
         answer=answer, newer={"dtype": "3.9.0"} if kind == "product" else {},
         rules=lambda call: (bounded(call.stored[0], f"prefix_{kind}_bound"),), bounds=bounds,
@@ -81,7 +81,7 @@ def _associative() -> Row:
         return f"{start}{call.options['axis']}, {call.options['function']}{end})"
 
     return Row(
-        name="tl.associative_scan", covers=("tl.associative_scan", "tensor.associative_scan"),
+        name="tl.associative_scan", method=True,
         draw=draw, text=text,
         answer=lambda call, lib, operands: (lib.scan(
             operands[0], kind=kinds[str(call.options["function"])], axis=call.number("axis"),

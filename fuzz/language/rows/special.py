@@ -37,16 +37,13 @@ def _within_ulps(name: str) -> Row:
         others = tuple(choices.block(one, choices.often(shape, choices.partner(shape))) for _ in range(count - 1))
         return Call(row=function, operands=(choices.block(one, shape), *others), stored=(one,))
 
-    def answer(call: Call, lib: Library, operands: Values) -> Values:
-        return (lib.special(name, *lib.align(operands)),)
-
     def rule(call: Call) -> Rule:
         return ULP(_ULPS[name][call.stored[0] == "fp64"], origin=f"{_ORIGIN}, {name}")
 
     return flushing(Row(
         name=function, draw=draw,
         text=lambda call: f"{function}({arguments(call)})",
-        results=of_shape(together), answer=answer,
+        results=of_shape(together), answer=lambda call, lib, operands: (lib.special(name, *lib.align(operands)),),
         rules=lambda call: (rule(call),), budget=BUDGET,
         contents=lambda call: ("probability" if name in ("erfcinv", "normcdfinv") else "factors",) * count))
 
@@ -58,9 +55,6 @@ def _bessel(name: str) -> Row:
     def draw(choices: Choices) -> Call:
         one, shape = choices.dtype(FULL), choices.shape(low=0, high=2, most=16)
         return Call(row=function, operands=(choices.block("i32", shape), choices.block(one, shape)), stored=(one,))
-
-    def answer(call: Call, lib: Library, operands: Values) -> Values:
-        return (lib.special(name, *operands),)
 
     def bounds(call: Call, operands: Values) -> Values:
         import torch
@@ -86,7 +80,7 @@ def _bessel(name: str) -> Row:
     return Row(
         name=function, draw=draw,
         text=lambda call: f"{function}({arguments(call)})",
-        results=of_shape(together), answer=answer,
+        results=of_shape(together), answer=lambda call, lib, operands: (lib.special(name, *operands),),
         rules=lambda call: (SUM("approximation_bound", origin=f"{_ORIGIN}, {name}"),), defined=defined, bounds=bounds,
         budget=BUDGET, contents=lambda call: ("order", "moderate"))
 
