@@ -1,9 +1,10 @@
-"""Inputs shared by the oracle tests: special patterns crossed with themselves, and seeded random patterns."""
+"""What the oracle tests share: special patterns crossed with themselves, seeded random ones, and what bounds hold."""
 
 import numpy as np
 import numpy.typing as npt
 
 from tridiff.oracles.arrays import Array, array_of_bits
+from tridiff.oracles.by_numpy.bounded import Real
 from tridiff.oracles.dtypes import bits_dtype, dtype, numpy_dtype
 from tridiff.oracles.special_values import special_bits
 
@@ -40,3 +41,10 @@ def without_nan(array: Array) -> Array:
     """NaNs replaced by +0."""
     with np.errstate(invalid="ignore"):
         return np.where(np.isnan(array), array.dtype.type(0), array)
+
+
+def inside(found: Array, real: Real) -> Array:
+    """Which numbers lie within the error of what is right."""
+    with np.errstate(all="ignore"):
+        near = np.abs(found.astype(np.longdouble) - real.value) <= real.error
+    return near | (found == real.value) | np.isinf(real.error) | (np.isnan(found) & np.isnan(real.value))

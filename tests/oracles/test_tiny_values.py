@@ -11,6 +11,7 @@ import torch
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from tests.oracles.grids import inside
 from tridiff.oracles import tolerances as tol
 from tridiff.oracles.arrays import Array, to_torch
 from tridiff.oracles.bounded import RULES
@@ -174,12 +175,6 @@ def test_trees_of_states_and_of_elements(term: tuple[str, float, int, int], colu
             for part, real in zip(found, bounded_folds.welford(*(exact_real(name, one) for one in (mean, m2, weight))),
                                   strict=True):
                 assert inside(part, real).all()
-
-
-def inside(found: Array, real: Real) -> Array:
-    with np.errstate(all="ignore"):
-        near = np.abs(found.astype(np.longdouble) - real.value) <= real.error
-    return near | (found == real.value) | np.isinf(real.error) | (np.isnan(found) & np.isnan(real.value))
 
 
 def test_a_light_state_with_a_large_mean_in_a_program() -> None:

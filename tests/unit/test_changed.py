@@ -50,6 +50,16 @@ def changed(folder: Path, *edits: tuple[str, str], other: str = "") -> tuple[Cha
     return changes(folder / "before" / "triton", folder / "after" / "triton", ["one.py"])
 
 
+def near_to_change(folder: Path, text: str, old: str, new: str, *, other: str = "") -> tuple[str, ...]:
+    """The words about the one function that an edit changes. other: another file of both builds."""
+    for name, one in (("before", text), ("after", text.replace(old, new))):
+        (folder / name).mkdir()
+        (folder / name / "one.py").write_text(one)
+        (folder / name / "two.py").write_text(other)
+    (found,) = changes(folder / "before", folder / "after", ["one.py"])
+    return found.near
+
+
 @pytest.mark.parametrize("edit, name", [
     (("return x + y", "return x - y"), "first"), (("y=1", "y=2"), "first"), (("return inner()", "return 2"),
                                                                             "Thing.method"),
@@ -78,11 +88,7 @@ class _Made:
 def maker(): return _Made()
 '''
     assert text.count(edit[0]) == 1
-    for name, one in (("before", text), ("after", text.replace(*edit))):
-        (tmp_path / name).mkdir()
-        (tmp_path / name / "one.py").write_text(one)
-    found = changes(tmp_path / "before", tmp_path / "after", ["one.py"])
-    assert len(found) == 1 and set(found[0].near) - {"__init__"} == near
+    assert set(near_to_change(tmp_path, text, *edit)) - {"__init__"} == near
 
 
 @pytest.mark.parametrize("name, callers, near", [
@@ -90,33 +96,21 @@ def maker(): return _Made()
 def test_few_that_call_a_function_from_another_file_are_words_about_it(
         tmp_path: Path, name: str, callers: int, near: set[str]) -> None:
     text = f"class Generator:\n    def {name}(self):\n        return 1\n"
-    for folder, one in (("before", text), ("after", text.replace("1", "2"))):
-        (tmp_path / folder).mkdir()
-        (tmp_path / folder / "one.py").write_text(one)
-        (tmp_path / folder / "two.py").write_text("".join(
-            f"def user{number}(generator):\n    generator.{name}()\n" for number in range(callers)))
-    (found,) = changes(tmp_path / "before", tmp_path / "after", ["one.py"])
-    assert set(found.near) == near
+    users = (f"def user{number}(generator):\n    generator.{name}()\n" for number in range(callers))
+    assert set(near_to_change(tmp_path, text, "1", "2", other="".join(users))) == near
 
 
 def test_an_inner_function_is_known_by_the_one_around_it(tmp_path: Path) -> None:
     text = "def helper():\n    return 1\ndef outer():\n    def init():\n        return helper()\n    return init\n"
-    for folder, one in (("before", text), ("after", text.replace("return 1", "return 2"))):
-        (tmp_path / folder).mkdir()
-        (tmp_path / folder / "one.py").write_text(one)
-    (found,) = changes(tmp_path / "before", tmp_path / "after", ["one.py"])
-    assert found.near == ("outer",)
+    assert near_to_change(tmp_path, text, "return 1", "return 2") == ("outer",)
 
 
 @pytest.mark.parametrize("makers", [1, MOST_MAKERS + 1])
 def test_what_makes_objects_of_a_class_is_a_word_where_few_do(tmp_path: Path, makers: int) -> None:
     text = "class Made:\n    def __pow__(self):\n        return 1\n" + "".join(
         f"def maker{number}():\n    return Made()\n" for number in range(makers))
-    for folder, one in (("before", text), ("after", text.replace("return 1", "return 2"))):
-        (tmp_path / folder).mkdir()
-        (tmp_path / folder / "one.py").write_text(one)
-    (found,) = changes(tmp_path / "before", tmp_path / "after", ["one.py"])
-    assert set(found.near) == {"Made", *(("maker0",) if makers == 1 else ())}
+    assert set(near_to_change(tmp_path, text, "return 1", "return 2")) == {
+        "Made", *(("maker0",) if makers == 1 else ())}
 
 
 def test_words_are_those_of_the_statements_that_differ_and_of_what_they_stand_under() -> None:

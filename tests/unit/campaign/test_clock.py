@@ -16,6 +16,11 @@ def now(monkeypatch: pytest.MonkeyPatch) -> list[float]:
     return moment
 
 
+def left(clock: clocks.Clock) -> float:
+    """The time that the last shard of a campaign by yield may have."""
+    return clock.allot(replace(SHARD, seconds=1e6), 1).left
+
+
 def test_a_campaign_on_time_gives_every_shard_what_was_planned(now: list[float]) -> None:
     clock = clocks.Clock([SHARD] * 12, OPTIONS)
     assert clock.allot(SHARD, 12) == replace(SHARD, left=60.0, overtime=65.0)
@@ -89,7 +94,7 @@ def test_what_people_read_of_findings_is_kept_back_from_the_time_and_not_added_t
         clock = clocks.Clock([], options)
         clock.reserve(0, findings=findings)
         assert clock.until == 1000.0 + seconds
-        return seconds - clock.allot(replace(SHARD, seconds=1e6), 1).left
+        return seconds - left(clock)
 
     assert (kept(1440.0, 0), kept(1440.0, 4), kept(1440.0, 55)) == (0.0, 30.0, pytest.approx(115.2))
     assert (kept(60.0, 9), kept(30.0, 9), kept(28800.0, 900)) == (10.0, 5.0, 300.0)
@@ -104,16 +109,16 @@ def test_what_was_told_while_the_campaign_ran_is_not_kept_back_again(
 
     def kept(findings: float, telling: float) -> float:
         clock.reserve(0, findings=findings, telling=telling)
-        return 1000.0 - clock.allot(replace(SHARD, seconds=1e6), 1).left
+        return 1000.0 - left(clock)
 
     assert [kept(40, 0.0), kept(40, 120.0), kept(0.5, 120.0), kept(1, 0.0), kept(40, 300.0)] == [
         80.0, 20.0, 10.0, 20.0, 0.0]
     clock.reserve(0, findings=4, told=9, telling=45.0)
-    assert 1000.0 - clock.allot(replace(SHARD, seconds=1e6), 1).left == 20.0, "those that were told took 5 s each"
+    assert 1000.0 - left(clock) == 20.0, "those that were told took 5 s each"
     clock.reserve(0, findings=10, told=9, telling=45.0)
-    assert 1000.0 - clock.allot(replace(SHARD, seconds=1e6), 1).left == 10 * 6.0 / 2
+    assert 1000.0 - left(clock) == 10 * 6.0 / 2
     clock.reserve(0, findings=4, told=1, telling=60.0)
-    assert 1000.0 - clock.allot(replace(SHARD, seconds=1e6), 1).left == 30.0, "no more is kept than for the first"
+    assert 1000.0 - left(clock) == 30.0, "no more is kept than for the first"
     assert clocks.longest_telling(30.0) == 5.0 and clocks.longest_telling(1000.0) == 80.0
 
 
@@ -127,7 +132,7 @@ def test_what_is_kept_for_findings_that_may_become_smaller_is_not_drawn_away(now
 def test_many_shards_take_longer_to_be_put_together(now: list[float]) -> None:
     clock = clocks.Clock([], replace(OPTIONS, by_yield=True, seconds=28800.0))
     clock.reserve(0, shards=8000)
-    assert clock.allot(replace(SHARD, seconds=1e6), 1).left == 28800 - (
+    assert left(clock) == 28800 - (
         clocks.ENDING + 8000 * clocks.PER_SHARD - clocks.GRACE)
 
 

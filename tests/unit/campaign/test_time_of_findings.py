@@ -148,15 +148,19 @@ def test_what_shards_have_no_time_for_is_shrunk_in_the_end(tmp_path: Path, here:
     assert {(entry.case.sizes["rows"], entry.reproduced) for entry in one.findings()} == {(5, "5/5")}
 
 
+def with_its_shards_run(one: run.Campaign) -> run.Campaign:
+    for spec in one.plan.shards:
+        shard.run_shard(Clock([spec], one.plan.options).allot(spec, 1), str(one.state))
+    return one
+
+
 def test_what_there_was_no_time_to_ask_about_is_not_new(tmp_path: Path, here: type[FakePool],
                                                         monkeypatch: pytest.MonkeyPatch) -> None:
     def late(self: Attribution, case: Case, outcome: Outcome) -> tuple[str, ...]:
         raise TimeUp
 
     monkeypatch.setattr(Attribution, "issues", late)
-    one = campaign(tmp_path)
-    for spec in one.plan.shards:
-        shard.run_shard(Clock([spec], one.plan.options).allot(spec, 1), str(one.state))
+    one = with_its_shards_run(campaign(tmp_path))
     assert one.findings() == [] and len(one.doubtful()) == 1
 
 
@@ -171,9 +175,7 @@ def test_it_is_asked_about_in_the_end(tmp_path: Path, here: type[FakePool], monk
         return (answer,) if answer else ()
 
     monkeypatch.setattr(Attribution, "issues", issues)
-    one = campaign(tmp_path, known=("issue known",))
-    for spec in one.plan.shards:
-        shard.run_shard(Clock([spec], one.plan.options).allot(spec, 1), str(one.state))
+    one = with_its_shards_run(campaign(tmp_path, known=("issue known",)))
     assert len(one.doubtful()) == 1
     late = False
     shard.finish_finding(one.plan.shards[0], str(one.state), unfinished(one.state)[0], 60.0)
@@ -184,9 +186,7 @@ def test_it_is_asked_about_in_the_end(tmp_path: Path, here: type[FakePool], monk
 
 def test_a_campaign_that_is_killed_before_its_end_keeps_its_findings_and_shrinks_them_when_resumed(
         tmp_path: Path, here: type[FakePool]) -> None:
-    one = campaign(tmp_path)
-    for spec in one.plan.shards:
-        shard.run_shard(Clock([spec], one.plan.options).allot(spec, 1), str(one.state))
+    one = with_its_shards_run(campaign(tmp_path))
     assert {entry.reproduced for entry in one.findings()} == {"1/1"} and unfinished(one.state)
     names = tuple(entry.id for entry in one.findings())
     one.close()

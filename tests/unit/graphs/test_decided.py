@@ -7,6 +7,7 @@ from collections.abc import Callable
 import numpy as np
 import pytest
 
+from tests.oracles.grids import inside
 from tridiff.kernels.pointwise.table import OPS
 from tridiff.oracles.by_numpy import bounded_folds as folds
 from tridiff.oracles.by_numpy import pointwise
@@ -33,12 +34,6 @@ def blurred(rng: np.random.Generator, name: str, value: Array) -> tuple[Real, Ar
     moved = (value + error * rng.uniform(-0.99, 0.99, NUMBER)).astype(numpy_dtype(name)).astype(np.float64)
     moved = np.where(np.abs(moved - value) <= error, moved, value)
     return Real(name, value, error), np.where(error == 0, value, moved)
-
-
-def inside(found: Array, real: Real) -> Array:
-    with np.errstate(all="ignore"):
-        near = np.abs(found.astype(np.longdouble) - real.value) <= real.error
-    return near | (found == real.value) | np.isinf(real.error) | (np.isnan(found) & np.isnan(real.value))
 
 
 def mod_operator(x: Array, y: Array) -> Array:

@@ -6,9 +6,10 @@ import math
 import numpy as np
 import pytest
 
+from tests.oracles.grids import inside
 from tests.unit.graphs.graphs import X, load, matrix, num, op, store
 from tests.unit.graphs.graphs import apply as call
-from tests.unit.graphs.test_decided import blurred, inside, trees, values
+from tests.unit.graphs.test_decided import blurred, trees, values
 from tridiff.fuzz.kinds.graphs.evaluate import Interpreter
 from tridiff.fuzz.kinds.graphs.expressions import evaluate
 from tridiff.kernels.codegen.graph import Expr, Node
