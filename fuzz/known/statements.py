@@ -357,7 +357,8 @@ ISSUES = (
     _compiled(
         name="stored-half-of-a-double-is-converted", stage="ptxas",
         title="the lower half of a double's bits, as a parameter of a call, is the double as an integer",
-        entries=("language.functions/value-e1a29528c6",), **by(_gives_bits, _given_numbers)),
+        entries=("language.functions/value-e1a29528c6", "language.functions/value-a265306b06"),
+        match=lambda case: having(_gives_bits)(case) or _calls_with_bits(case), relative=_without_calls_of_bits),
     _compiled(
         name="negated-16-bit-integer-not-cut", stage="ptxas", kinds=("value",),
         title="-x of 16 bits is extended as a number of 32 bits, in programs of statements",
