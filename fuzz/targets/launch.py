@@ -31,11 +31,6 @@ _SECTIONS: dict[Topic, str] = {
     "front_end": "§11", "interpreted": "§12", "translator": "§13"}
 
 
-_ONCE: tuple[Topic, ...] = ("front_end", "interpreted", "refusals", "host", "layouts", "events",
-                           "options", "tuning", "descriptors", "caches", "arguments", "translator")
-"""Topics of which a gate plays every scene with everything that it names first: those whose cases are cheap."""
-
-
 def _lacking(environment: Environment, *, topic: Topic) -> str:
     first = min((scene.since for scene in cases.of_topic(topic)), key=release)
     return f"it is there from Triton {first} on" if first and before(environment.triton, first) else ""
@@ -47,7 +42,7 @@ def _target(topic: Topic) -> Target:
         name=name, summary=ABOUT[topic], contract=f"launch.md {_SECTIONS[topic]}",
         subjects={"own": _RUN}, backends=("interpreter",) if topic == "interpreted" else ("cuda", "compile"),
         draw=Draw(cases=lambda limits: cases.scene_cases(target=name, topic=topic, limits=limits),
-                  once=partial(cases.once, target=name, topic=topic) if topic in _ONCE else lambda seed: (),
+                  once=partial(cases.once, target=name, topic=topic),
                   params=partial(cases.vocabulary, topic=topic), valid=partial(cases.valid, topic=topic),
                   things=lambda: {scene.name: () for scene in cases.of_topic(topic)}, thing=cases.label,
                   text=cases.text, about=about,
