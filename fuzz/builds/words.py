@@ -84,5 +84,6 @@ def of_change(name: str, old: ast.AST, new: ast.AST | None, ways: Iterable[str],
 
 
 def parts(words: Iterable[str]) -> set[str]:
-    """Words and what underscores join in them, in small letters."""
-    return {part for word in words for part in (word.lower(), *word.lower().split("_")) if len(part) >= SHORTEST}
+    """Words and what underscores or capitals join in them, in small letters."""
+    return {part.lower() for word in words for part in (word, *word.split("_"), *_CAPITAL.findall(word))
+            if len(part) >= SHORTEST}

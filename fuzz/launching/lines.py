@@ -80,15 +80,13 @@ def module(language: str, line: str) -> str:
 
 @cache
 def decorators(part: str) -> str:
-    """What the functions and classes are decorated with and derived from that the statements of a part use: no name of
-    theirs stands in the text."""
+    """The names in the functions and classes that the statements of a part use, which do not stand in its text."""
     language = part.partition(": ")[0]
     head, helpers, _ = _LANGUAGES[language]
     wanted = {name for line in parts()[part] for name in _names(line)}
     kept = _needed([*_pieces(head)[:-1], *_pieces(helpers)], wanted)
     return " ".join(dict.fromkeys(
-        getattr(word, "attr", "") or getattr(word, "id", "") for piece in kept for node in ast.parse(piece).body
-        for one in (*getattr(node, "decorator_list", ()), *getattr(node, "bases", ())) for word in ast.walk(one)))
+        getattr(word, "attr", "") or getattr(word, "id", "") for piece in kept for word in ast.walk(ast.parse(piece))))
 
 
 def showing(language: str, body: str) -> str:

@@ -131,8 +131,11 @@ def test_what_no_case_names_is_looked_for_by_what_calls_it() -> None:
             words=("constexprfunction", "kwargs")), "plain: functions 1"),
     (Change(file="compiler/code_generator.py", name="nothing", words=(
         "builtin", "constexpr", "dtype", "global", "jit", "language", *("namedtuple",) * APART)), "plain: calls 1"),
+    (Change(file="compiler/code_generator.py", name="CodeGenerator.visit_UnaryOp", words=(
+        "codegenerator", "unaryop", "visit", *("implemented", "is_not_implemented", "not", "result") * APART)),
+     "plain: seldom 2"),
     (Change(file="testing.py", name="do_bench"), "every one")])
-def test_what_calls_objects_is_found_by_what_makes_them_and_in_decorators_and_classes_around_statements(
+def test_what_calls_objects_is_found_by_what_makes_them_and_by_names_in_what_statements_use(
         change: Change, found: str) -> None:
     asked = options(targets=("launch.front_end", "launch.host"), backends=("compile",), seconds=90.0)
     shards = dealt(asked, change, reached=() if "/" not in change.file else FEW.reached)

@@ -121,6 +121,7 @@ def test_words_are_those_of_the_statements_that_differ_and_of_what_they_stand_un
     assert words.count("shape") == words.count("rank") > words.count("padding") == 1
     assert {"starred", "padding_option", "padding"} <= of_text("f(*x, padding_option=1)")
     assert "padding" in of_text("no Python: padding")
+    assert {"notimplemented", "not", "implemented"} <= of_text("return NotImplemented")
     assert "pow" in of_change("Held.__rpow__", ast.Module([], []), None, ())
     assert {"slice", "held"} <= {*of_change("Held.__getitem__", ast.Module([], []), None, ())} & (
         of_text("held = (1, 2)[::2]"))
