@@ -27,7 +27,7 @@ DTYPES = ("int32", "int64", "uint8", "float32", "int1", "float64", "bfloat16")
 CHANGES = ("nothing", "callee", "constant", "unused", "noinline", "body",
            "method", "counted", "line", "comment below", "comment inside",
            "option", "stages", "fusion", "registers", "always", "environment", "constexpr", "hint",
-           "variable", "variable's value", "given", "nothing of a long name", "field")
+           "variable", "variable's value", "given", "nothing of a long name", "field", "init")
 """What is changed between two compilations of one kernel."""
 
 SPOILT = ("file gone", "group cut off")

@@ -41,7 +41,7 @@ class Held:
 
     @triton.constexpr_function
     def __init__(self, value):
-        self.value = value
+        self.value = value{init}
 
     @triton.jit
     def more(self):
@@ -54,11 +54,11 @@ def kernel(x, n, C: tl.constexpr, F: tl.constexpr = inner):
 """
 _LONG = "kernel" * 50
 _PLAIN = {"constant": "3", "unused": "5", "callee": "1", "noinline": "", "body": "", "method": "1",
-          "counted": "1", "given": "1", "field": "tensor"}
+          "counted": "1", "given": "1", "field": "tensor", "init": ""}
 _OTHER = {"callee": {"callee": "2"}, "constant": {"constant": "4"}, "unused": {"unused": "6"},
           "noinline": {"noinline": "(noinline=True)"}, "body": {"body": " + 1"},
           "method": {"method": "2"}, "counted": {"counted": "2"}, "given": {"given": "2"},
-          "field": {"field": "core.base_value"}}
+          "field": {"field": "core.base_value"}, "init": {"init": ";"}}
 _OPTIONS: dict[str, dict[str, Any]] = {
     "option": {"num_warps": 8}, "stages": {"num_stages": 2}, "fusion": {"enable_fp_fusion": False},
     "registers": {"maxnreg": 64}}
