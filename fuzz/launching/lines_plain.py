@@ -698,7 +698,7 @@ r = tl.atomic_xor(u_ptr + at, u)
 
 _KINDS = ("int1", "int8", "uint8", "int16", "uint16", "int32", "uint32", "int64", "uint64", "float16", "bfloat16",
           "float32", "float64", "float8e5", "float8e4nv", "float8e4b15")
-_OF_EACH = ("x.to({0}) * 3 + f.to({0})", "tl.full((4,), 3, {0}) - tl.full((4,), 2, {0})", "-x.to({0})",
+_OF_EACH = ("x.to({0}) * 3 + f.to({0})", "tl.full((4,), 3, {0}) - tl.full((4,), 0.0, {0})", "-x.to({0})",
             "(x.to({0}) > 2) | (x.to({0}) != m.to({0}))", "tl.maximum(x.to({0}), tl.full((16,), 1, {0}))",
             "tl.sum(x.to({0})) + tl.max(m.to({0}), 0)", "tl.where(p, x.to({0}), 1).to(tl.float32)",
             "x.to({0}) / 2 + x.to({0}) // 2", "(x.to({0}) & 3) | (x.to({0}) >> 1)", "tl.abs(x.to({0})) % 5",
