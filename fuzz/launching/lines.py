@@ -99,7 +99,7 @@ def showing(language: str, body: str) -> str:
         for name in ast.walk(node) if isinstance(name, ast.Name) and isinstance(name.ctx, ast.Store))
     every = ", ".join(names)
     printed = every if language == "plain" else f"{every}, kinds({every})"
-    return "\n".join((body.strip("\n"), *((f"tl.static_print({printed})",) if names else ())))
+    return "\n".join((body.strip("\n"), *((f"tl.static_print({printed}, sep=' ')",) if names else ())))
 
 
 def trimmed(language: str, body: str) -> str:
