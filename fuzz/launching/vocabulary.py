@@ -46,7 +46,7 @@ REFUSALS = (*MISSPELT, "nothing", "missing argument", "missing constant", "too m
             "a device", "a stream", "failed assertion", "text", "complex", "complex array", "shared memory",
             "a list of keywords", "constant not specialised", "wrong name to tune", "two targets", "starred",
             "numbered signature", "no backend", "no number", "assembler's option", "a function", "no such chip",
-            "no such arch", "no such file", "blocks together", "fp8")
+            "no such arch", "no such file", "blocks together", "fp8", "constant not aligned")
 """Launches that cannot be, and one that can."""
 
 DESCRIPTORS = ("nothing", "no rank", "six axes", "ranks", "block's rank", "address", "stride", "last stride", "empty",

@@ -79,6 +79,8 @@ _WAYS: dict[str, tuple[str, Callable[[Any, Bench], Any]]] = {
     "a list of keywords": ("more", lambda user, there: kernel("@triton.jit\ndef kernel(a, **more):\n    pass\n")),
     "constant not specialised": ("", lambda user, there: kernel(
         '@triton.jit(do_not_specialize=["C"])\ndef kernel(C: tl.constexpr):\n    pass\n')[(1,)](3)),
+    "constant not aligned": ("", lambda user, there: kernel(
+        '@triton.jit(do_not_specialize_on_alignment=["C"])\ndef kernel(C: tl.constexpr):\n    pass\n')[(1,)](3)),
     "wrong name to tune": ("third", _wide),
     "two targets": ("", lambda user, there: kernel(
         "@triton.jit\ndef kernel(a):\n    b = c = a\n")[(1,)](3)),
