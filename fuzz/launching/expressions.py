@@ -231,6 +231,9 @@ EXPRESSIONS: dict[str, str] = {
     "hash of options":
         "len({nvidia.CUDAOptions(**one).hash() for one in ({}, {'num_stages': 2, 'maxnreg': 32}, {'extern_libs': {"
         "'libdevice': nvidia.__file__}})})",
+    "own library":
+        "[setattr(triton.knobs.nvidia, 'libdevice_path', x) or nvidia.CUDAOptions().extern_libs for x in ('a', None)"
+        "][0]",
     "features": "nvidia.get_features(nvidia.CUDAOptions(arch='sm90', ptx_version=83), 90)",
     "specialised":
         "[nvidia.CUDABackend.get_int_specialization(one, align=True) for one in (0, 16, 17)] + "
