@@ -288,6 +288,9 @@ EXPRESSIONS: dict[str, str] = {
         "tl.core._wrap_axis(-1, 3)]",
     "configurations":
         "str(triton.Config({'BLOCK': 16}, num_warps=8, num_stages=2, num_ctas=1, maxnreg=64).all_kwargs())",
+    "copied configurations":
+        "[vars(copy.copy(one)) for one in (triton.Config({'A': 1}), triton.Config({'B': 2}, num_warps=8, num_stages=2, "
+        "num_ctas=2, maxnreg=64, pre_hook=print, ir_override='text'))]",
     "equal configurations": "triton.Config({'A': 1}, num_warps=8) == triton.Config({'A': 1}, num_warps=4)",
     "an aggregate":
         "[Loose(tl.constexpr(3), 'one', 'two').one, "
