@@ -56,7 +56,8 @@ def read_otherwise(machine: Any, operation: Operation, values: list[Any]) -> Any
 
 
 @gives("ttg.local_load")
-def loaded(operation: Operation, one: Array) -> Any:
+def loaded(operation: Operation, one: Array, *_: Array) -> Any:
+    """Of a buffer, and perhaps a token."""
     return np.array(one)
 
 
