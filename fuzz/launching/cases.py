@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 from tridiff.fuzz.backends.launch import Launch
 from tridiff.fuzz.launching import fragments_amd, fragments_gluon, fragments_plain
 from tridiff.fuzz.launching.expressions import EXPRESSIONS, told
-from tridiff.fuzz.launching.lines import decorators, parts, translatable
+from tridiff.fuzz.launching.lines import helper_names, parts, translatable
 from tridiff.fuzz.launching.scene import EVERY, Answers, Choices, Scene, Topic
 from tridiff.fuzz.launching.table import scenes
 from tridiff.fuzz.records import Case, Scalar
@@ -146,7 +146,7 @@ def text(case: Case) -> str:
     if scene_of(case).topic not in ("front_end", "interpreted"):
         return ""
     for value in map(str, choices_of(case).values()):
-        found += (*parts()[value], f"# {decorators(value)}") if value in parts() else ()
+        found += (*parts()[value], f"# {helper_names(value)}") if value in parts() else ()
         found += [told(value)] if value in EXPRESSIONS else []
         found += [texts[piece] for texts in _TEXTS for piece in (value, value.partition(": ")[2]) if piece in texts]
     return "\n".join(found)

@@ -79,7 +79,7 @@ def module(language: str, line: str) -> str:
 
 
 @cache
-def decorators(part: str) -> str:
+def helper_names(part: str) -> str:
     """The names in the functions and classes that the statements of a part use, which do not stand in its text."""
     language = part.partition(": ")[0]
     head, helpers, _ = _LANGUAGES[language]
