@@ -15,17 +15,12 @@ def numbers(operation: Operation) -> Any:
     return np.arange(operation.number("start"), operation.number("end"), dtype=np.int32)
 
 
-@gives("tt.splat")
-def splat(operation: Operation, one: Array) -> Any:
-    return np.broadcast_to(one, operation.type.shape)
-
-
 @gives("tt.unsplat")
 def unsplat(operation: Operation, one: Array) -> Any:
     return one.reshape(())
 
 
-@gives("tt.broadcast")
+@gives("tt.broadcast", "tt.splat")
 def broadcast(operation: Operation, one: Array) -> Any:
     return np.broadcast_to(one, operation.type.shape)
 
@@ -41,7 +36,7 @@ def reshaped(operation: Operation, one: Array) -> Any:
     return np.reshape(one, operation.type.shape)
 
 
-@gives("tt.trans")
+@gives("tt.trans", "ttg.memdesc_trans")
 def transposed(operation: Operation, one: Array) -> Any:
     return np.transpose(one, operation.numbers("order"))
 

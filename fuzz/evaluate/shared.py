@@ -73,11 +73,6 @@ def indexed(operation: Operation, buffers: Array, place: Array) -> Any:
     return buffers[number] if 0 <= number < len(buffers) else np.array(undefined(operation.type))
 
 
-@gives("ttg.memdesc_trans")
-def transposed(operation: Operation, one: Array) -> Any:
-    return np.transpose(one, operation.numbers("order"))
-
-
 @gives("ttg.memdesc_reshape")
 def reshaped(operation: Operation, one: Array) -> Any:
     found = one.reshape(operation.type.shape)
