@@ -172,16 +172,17 @@ def _best(candidates: Candidates, backend: str, *, verify: bool, run: Callable[[
         # Nobody can say which form still fails: take the one that launches as the case does.
         return made(forms[-1], Run(answer="none", reason=f"{backend} is not available here" if verify else "not run"))
     tried: list[Script] = []
-    failing: list[Script] = []
     for one in forms:
         tried.append(made(one, run(one.text)))
         if tried[-1].answer == "BUG":
-            there = beside(one.text) if beside is not None else None
-            failing.append(msgspec.structs.replace(tried[-1], beside=there))
-            if there is None or there.answer != "BUG":
-                return failing[-1]
-    if failing:
-        return failing[0]
+            if beside is None:
+                return tried[-1]
+            there = beside(one.text)
+            tried[-1] = msgspec.structs.replace(tried[-1], beside=there)
+            if there.answer != "BUG":
+                return tried[-1]
+    if failing := next((one for one in tried if one.answer == "BUG"), None):
+        return failing
     return next((one for one in reversed(tried) if one.answer == "OK"), tried[-1])
 
 
