@@ -1,6 +1,5 @@
 """The record of what a campaign reached."""
 
-
 from tridiff.fuzz.records import SCHEMA, Record
 
 DIGEST_CHARACTERS = 12

@@ -1,6 +1,5 @@
 """The first bad release of a saved finding."""
 
-
 from tridiff.fuzz.backends import kind
 from tridiff.fuzz.builds import Build, inspect, resolve
 from tridiff.fuzz.builds.search import FirstBad, Judge, first_bad

@@ -29,6 +29,7 @@ _NAMED = {
 _ORDERING = {"create_atomic_load": 1, "create_atomic_store": 2, "create_atomic_poll": 2}
 _ATOMIC = frozenset({"atomic_load", "atomic_store", "atomic_poll"})
 
+
 def missing() -> tuple[str, ...]:
     """Names of the interpreter that a trace observes and that are gone; nothing is changed."""
     patches = Patches(apply=False)

@@ -1,6 +1,5 @@
 """What became of a joint launch."""
 
-
 from tridiff.fuzz.records.case import Case
 from tridiff.fuzz.records.outcome import Outcome, Verdict
 from tridiff.kernels.record import Record

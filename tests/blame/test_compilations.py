@@ -1,6 +1,5 @@
 """Findings of the corpus that need no device: where the compiler ends, run pass by pass."""
 
-
 import pytest
 
 from tests.support.repository import ENTRIES

@@ -1,6 +1,5 @@
 """The IR behind every pass of a compilation: right ones stay right, and a fault is seen where it was planted."""
 
-
 import pytest
 
 from tests.support.cases import addition, division

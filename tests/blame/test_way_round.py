@@ -1,6 +1,5 @@
 """Ways round: what is tried, and what is said of it. The runs are those of a stand-in."""
 
-
 import msgspec
 import pytest
 

@@ -1,6 +1,5 @@
 """Known issues of launches: a failure is one of them only if what lies beside it passes."""
 
-
 import pytest
 from msgspec.structs import replace
 

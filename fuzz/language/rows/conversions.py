@@ -1,6 +1,5 @@
 """Conversions: by method and function, in both rounding modes, as bits, and the implicit one of a store."""
 
-
 from tridiff.fuzz.language.choices import EVERY, FLOATS, FP8, NUMBERS, Choices
 from tridiff.fuzz.language.row import Library, Row, Values
 from tridiff.fuzz.language.rows import low_bits

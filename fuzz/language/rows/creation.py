@@ -1,6 +1,5 @@
 """Blocks made of nothing: ranges, constants of every type, program numbers."""
 
-
 from tridiff.fuzz.language.choices import EVERY, Choices
 from tridiff.fuzz.language.row import Library, Row, Values, of_shape
 from tridiff.fuzz.language.rows.movement import shape_of, spelled

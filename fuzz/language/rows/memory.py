@@ -1,6 +1,5 @@
 """Loads and stores with masks and other values, atomics, block pointers."""
 
-
 from tridiff.fuzz.language.choices import EVERY, INTEGERS, NUMBERS, Choices
 from tridiff.fuzz.language.row import Library, Row, Values, of_shape
 from tridiff.fuzz.language.rows import atomics, pointers, rereads, truths

@@ -1,6 +1,5 @@
 """Operators of Python between blocks, scalars, numbers and constexprs, with implicit conversion and broadcasting."""
 
-
 from tridiff.fuzz.language.choices import BOOL, FLOATS, INTEGERS, NUMBERS, Choices, broadcast
 from tridiff.fuzz.language.promotion import promoted, same_signedness
 from tridiff.fuzz.language.row import Row, of_shape

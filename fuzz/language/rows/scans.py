@@ -1,6 +1,5 @@
 """Scans: prefix sums and products, and `tl.associative_scan` with a function of the user's, in both directions."""
 
-
 from tridiff.fuzz.language.choices import NUMBERS, Choices, axis_spelled
 from tridiff.fuzz.language.row import Library, Row, Values, installed
 from tridiff.fuzz.language.rows.reductions import bounded, exact, summed, written

@@ -3,7 +3,6 @@
 Source of the errors: CUDA C++ Programming Guide, "Mathematical Functions", standard functions.
 """
 
-
 from tridiff.fuzz.language.choices import FULL, Choices
 from tridiff.fuzz.language.flushing import flushing
 from tridiff.fuzz.language.row import Library, Row, Values, of_shape

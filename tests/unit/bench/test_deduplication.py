@@ -1,6 +1,5 @@
 """How pairs of failures are counted, and that failures of planted faults of several kernels are told apart."""
 
-
 from msgspec.structs import replace
 
 from tests.support.cases import division

@@ -1,6 +1,5 @@
 """Which signatures are one finding."""
 
-
 import pytest
 from msgspec.structs import replace
 

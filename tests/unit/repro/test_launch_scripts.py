@@ -1,6 +1,5 @@
 """Scripts of what lies between a kernel and its launch answer as their entries say, without a GPU."""
 
-
 import pytest
 import triton
 
