@@ -107,9 +107,14 @@ class Statements:
         return value
 
     def again(self, condition: Any, loop: int) -> bool:
-        """Whether a loop goes on; where types are found out, once at most."""
+        """Whether a loop goes on; where types are found out, once at most, and also where its condition is a number."""
         self.run.step()
-        if not bool(condition) or (self.run.decide is not None and loop in self.run.running):
+        decide = self.run.decide
+        if decide is None or isinstance(condition, Value):
+            goes_on = bool(condition)
+        else:  # the body is compiled whatever the number is
+            goes_on = bool(condition) or decide((*self.run.unrolled,))
+        if not goes_on or (decide is not None and loop in self.run.running):
             self.run.running.discard(loop)
             return False
         self.run.running.add(loop)

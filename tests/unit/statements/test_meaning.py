@@ -86,7 +86,7 @@ def has_no_meaning(source: str) -> bool:
     # No Triton folds a scalar.
     "r = tl.sum(x)", "r = tl.max(x, axis=0)",
     # The front end goes through the bodies of loops that never run, and through branches below branches.
-    "k = 0\nwhile k:\n    r = x & 1.5\nr = x",
+    "k = 0\nwhile k:\n    r = x & 1.5\nr = x", "r = x\nwhile 4 > 5:\n    k = (3).to(tl.int8)",
     "r = x\nif x > 0:\n    r = x + 1\nelse:\n    if x < -3:\n        r = x + 2\n    else:\n        if x < -1:\n"
     "            r = x & 1.5",
     "r = x\nfor i in tl.static_range(-1, 2, 1):\n    while r > 5:\n        r = (r.to(tl.uint32) * i).to(tl.int32)",
