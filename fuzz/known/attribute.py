@@ -17,7 +17,7 @@ NOT_EVALUATED = "not evaluated: "
 _REGISTERS = "ptxas needs more registers"
 """How the reason begins why a kernel is not checked that compiles up to there."""
 _OF_NO_VALUE = ("another_type", "another_shape", "TypeError:", "AttributeError:", "BlockTruthValue", "out_of_bounds",
-                *ASTRAY)
+                "ValueError: Cannot perform a binary operation between ", *ASTRAY)
 """How kinds of failure begin that are seen before any value is, that Python raises whatever the values are, or that are
 seen of places in memory."""
 Execute = Callable[[Case], Outcome]

@@ -89,9 +89,14 @@ def _is_word(one: Node) -> bool:
 
 
 def _operator(one: Node) -> Node:
-    """`&`, `|` and `== False` in place of Python's words, of truth values: numbers are compared with 0."""
+    """`&`, `|` and `== False` in place of Python's words, of truth values: numbers are compared with 0. A number that
+    decides is what the compiler takes."""
     if one.row == "unary":
         return node("compare", *one.parts, literal(False), op="==")
+    deciding = ("False", "0") if one.word("op") == "and" else ("True", "1")
+    for part in one.parts:
+        if part.row == "number" and part.word("value") in deciding:
+            return part
     joined, *others = map(_truth, one.parts)
     for part in others:
         joined = node("binary", joined, part, op={"and": "&", "or": "|"}[one.word("op")])
@@ -413,7 +418,7 @@ ISSUES = (
         name="interpreter-truth-values-are-pythons",
         title="in the interpreter `not`, `and` and `or` are Python's own: a bool, or one of the operands",
         entries=("language.statements/attributeerror---bool--o-76512cba24",), **by(_is_word, _operator),
-        errors=("AttributeError*", _NO_TENSOR, "BlockTruthValue", "another_type", "another_shape")),
+        errors=("AttributeError*", _NO_TENSOR, "TypeError: Cannot use /, #, or %*", "BlockTruthValue", "another_type", "another_shape")),
     interpreter(
         name="interpreter-loop-variables-are-numbers",
         title="in the interpreter the variable of a loop is a Python number, without a type, without methods",

@@ -195,7 +195,8 @@ def test_a_relative_that_fails_in_another_way_must_belong_to_another_issue(
     (Verdict.COMPILE_ERROR, "Cannot bitcast data-type of size N", ("trial",)),
     (Verdict.DISAGREE, "another_type", ("trial",)), (Verdict.HANG, "launch", ("trial",)),
     (Verdict.DISAGREE, "out_of_bounds", ("trial",)), (Verdict.CRASH, "illegal_address", ("trial",)),
-    (Verdict.DISAGREE, "value", ()), (Verdict.CRASH, "SIGABRT", ())])
+    (Verdict.CRASH, "ValueError: Cannot perform a binary operation between an unsigned tensor and -8", ("trial",)),
+    (Verdict.CRASH, "ValueError: of a value", ()), (Verdict.DISAGREE, "value", ()), (Verdict.CRASH, "SIGABRT", ())])
 def test_a_relative_of_which_no_value_is_asked_controls_only_failures_of_no_value(
         known: Known, verdict: Verdict, kind: str, names: tuple[str, ...]) -> None:
     any_failure = changed(LOADED, errors=("*",))

@@ -75,6 +75,15 @@ def test_a_number_that_a_record_refuses_is_known_where_the_control_agrees(issue:
     assert Attribution(lambda one: right).issues(found.case, replace(failure, backend="cuda")) == ()
 
 
+def test_a_truth_value_of_python_is_known_where_a_number_decides_for_the_compiler() -> None:
+    """`(x0 <= x0 and False) % 1` is 0 when compiled; the remainder of a tensor of truth values is refused."""
+    truth = node("compare", name("x0"), name("x0"), op="<=")
+    case = program(node("assign", node("binary", node("logic", truth, literal(False), op="and"), literal(1), op="%"),
+                        name="v0"), of=("i32",), result="i32")
+    relative = relative_of(KNOWN["interpreter-truth-values-are-pythons"], case)
+    assert not any(one.row in ("logic", "compare") for one in cases.every(relative))
+
+
 def test_failures_in_the_interpreter_are_told_by_controls_that_run_there() -> None:
     """The walrus also where it names a parameter that is given a number."""
     issues = [one for one in ISSUES if one.stage == "interpreter" and "launch" not in one.errors]
