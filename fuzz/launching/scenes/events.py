@@ -100,7 +100,7 @@ def _told(word: str, about: dict[str, Any]) -> str:
 
 
 def _entered(number: int, data: Any) -> str:
-    told = {key: value for key, value in data.get().items() if key != "function"}
+    told = {key: value is not None if key == "function" else value for key, value in data.get().items()}
     return f"enter {number} {sorted(told.items())}".replace("; ", ", ")
 
 
