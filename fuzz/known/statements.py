@@ -291,8 +291,11 @@ def _flattens(one: Node) -> bool:
 
 
 def _unrolls_steps(one: Node) -> bool:
-    """Whether a loop with a step is unrolled."""
-    return len(one.parts) > 3 and "loop_unroll_factor" in one.words
+    """Whether a loop is unrolled that has a step other than 1 and bounds that may leave no trip."""
+    if len(one.parts) < 4 or "loop_unroll_factor" not in one.words or one.parts[2] == literal(1):
+        return False
+    bounds = [int(part.word("value")) for part in one.parts[:3] if part.row == "number"]
+    return len(bounds) < 3 or not range(*bounds)
 
 
 def _gives_bits(one: Node) -> bool:
@@ -302,22 +305,30 @@ def _gives_bits(one: Node) -> bool:
     return (called or carried) and any(map(_is_of_bits, nodes(one.parts)))
 
 
-def _calls_with_bits(case: Case) -> bool:
-    """Whether bits of a number of 64 may be handed to a function of the program that is not inlined: some call of one
-    stands beside them in an expression, or in a program that names them."""
+def _handed_bits(case: Case) -> frozenset[str]:
+    """Functions of the program, not inlined, that are handed bits of a number of 64, or what is made of them."""
     if not isinstance(case.program, Script):
-        return False
-    apart = {one.word("name") for one in case.program.functions if one.words.get("noinline")}
-    calls = [one for one in every(case) if one.row == "invoke" and one.word("name") in apart]
-    named = any(one.row in ("assign", "augment", "walrus") and any(map(_is_of_bits, nodes(one.parts)))
-                for one in every(case))
-    return any(named or any(map(_is_of_bits, nodes(one.parts))) for one in calls)
+        return frozenset()
+    named: set[str] = set()
+
+    def made_of_bits(one: Node) -> bool:
+        return any(_is_of_bits(part) or (part.row == "name" and part.word("name") in named)
+                   for part in nodes(one.parts))
+
+    known = -1
+    while len(named) > known:
+        known = len(named)
+        named.update(name for one in every(case) if one.row in ("assign", "augment", "walrus", "unpack")
+                     and made_of_bits(one) for name in (one.word("names") or one.word("name")).split())
+    apart = {one.word("name") for one in every(case) if one.row == "define" and one.words.get("noinline")}
+    return frozenset(one.word("name") for one in every(case) if one.row == "invoke" and made_of_bits(one)) & apart
 
 
 def _without_calls_of_bits(case: Case) -> Case | None:
-    """Conversions in place of those bits, and functions of the program inlined."""
+    """Conversions in place of those bits, and the functions inlined that are handed some."""
+    inlined = _handed_bits(case)
     return rewritten(case, lambda one: _given_numbers(one) if _gives_bits(one) else
-                     _less(one, "noinline") if one.row == "define" else one)
+                     _less(one, "noinline") if one.row == "define" and one.word("name") in inlined else one)
 
 
 def _is_of_bits(one: Node) -> bool:
@@ -363,7 +374,7 @@ ISSUES = (
         name="stored-half-of-a-double-is-converted", stage="ptxas",
         title="the lower half of a double's bits, as a parameter of a call, is the double as an integer",
         entries=("language.functions/value-e1a29528c6", "language.functions/value-a265306b06"),
-        match=lambda case: having(_gives_bits)(case) or _calls_with_bits(case), relative=_without_calls_of_bits),
+        match=lambda case: having(_gives_bits)(case) or bool(_handed_bits(case)), relative=_without_calls_of_bits),
     _compiled(
         name="negated-16-bit-integer-not-cut", stage="ptxas", kinds=("value",),
         title="-x of 16 bits is extended as a number of 32 bits, in programs of statements",
@@ -418,7 +429,8 @@ ISSUES = (
         name="interpreter-truth-values-are-pythons",
         title="in the interpreter `not`, `and` and `or` are Python's own: a bool, or one of the operands",
         entries=("language.statements/attributeerror---bool--o-76512cba24",), **by(_is_word, _operator),
-        errors=("AttributeError*", _NO_TENSOR, "TypeError: Cannot use /, #, or %*", "BlockTruthValue", "another_type", "another_shape")),
+        errors=("AttributeError*", _NO_TENSOR, "TypeError: Cannot use /, #, or %*", "BlockTruthValue", "another_type",
+                "another_shape")),
     interpreter(
         name="interpreter-loop-variables-are-numbers",
         title="in the interpreter the variable of a loop is a Python number, without a type, without methods",

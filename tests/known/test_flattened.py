@@ -1,7 +1,7 @@
 """Loops that become one or are unrolled, and bits that are given to functions that are not inlined: what is known of
 them, and what a control still shows."""
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 
 import pytest
 from msgspec.structs import replace
@@ -14,6 +14,7 @@ from tridiff.fuzz.known.statements import ISSUES
 from tridiff.fuzz.records import Case, Outcome, Verdict
 from tridiff.fuzz.repro.script import script
 from tridiff.fuzz.statements.cases import rewritten
+from tridiff.fuzz.statements.draft import literal, node, variable
 from tridiff.fuzz.workers.pool import Pool, PoolOptions
 from tridiff.kernels.language.script import Node
 
@@ -49,6 +50,19 @@ def test_bits_that_a_function_of_the_program_is_given_are_known_and_its_inlined_
     assert inlined == rewritten(case, _without(("noinline",)))
     numbers = rewritten(case, _without(("bitcast",)))
     assert numbers is not None and not BITS.match(numbers) and "noinline" in numbers.program.functions[0].words
+    *before, last = case.program.body
+    called = replace(last, parts=(replace(last.parts[0], parts=(literal(3),) * 3),))
+    bits = node("assign", last.parts[0].parts[1], name="v9")
+    for body, known in (((*before, bits, called), False), ((*before, bits, replace(called, parts=(
+            replace(called.parts[0], parts=(literal(3), variable("v9"), literal(3))),))), True)):
+        assert BITS.match(replace(case, program=replace(case.program, body=body))) is known, "bits must be handed on"
+
+
+@pytest.mark.parametrize(("bounds", "known"), [((5, 2, 2), True), ((2, 5, 2), False), ((5, 2, 1), False)])
+def test_only_unrolled_loops_with_a_step_that_may_make_no_trip_are_known(bounds: Sequence[int], known: bool) -> None:
+    case = rewritten(entry(UNROLLED.entries[0]).case, lambda one: replace(
+        one, parts=(*map(literal, bounds), one.parts[3])) if one.row == "for" else one)
+    assert case is not None and UNROLLED.match(case) is known
 
 
 def test_a_function_that_is_not_inlined_stays_one_in_a_script() -> None:
