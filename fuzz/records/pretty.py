@@ -2,7 +2,8 @@
 
 A value stands on one line while it fits. Of one that does not, a list of objects or rows has a line for each, and all
 else is filled, as many values or fields to a line as fit, rows that lie deep in the file as well: what changes together
-stands together, and adding one object adds one line. Lists of plain values, which hold most of a file, have no blanks.
+stands together, and adding one object adds one line. Brackets stand beside what they hold. Lists of plain values, which
+hold most of a file, have no blanks.
 """
 
 import json
@@ -39,8 +40,8 @@ def layout(value: JsonValue, *, indent: int = 0, reserve: int = 0) -> str:
         opening, closing = "[]"
         words = [layout(one, indent=indent + 1, reserve=1) for one in value]
     pad = "\n" + " " * (indent + 1)
-    lines = _filled(words, 0 if alone else WIDTH - indent - 2, gap="" if plain else " ")
-    return opening + pad + pad.join(lines) + "\n" + " " * indent + closing
+    lines = _filled(words, 0 if alone else WIDTH - indent - 2, gap="" if plain else " ", before=reserve)
+    return opening + pad.join(lines) + closing
 
 
 def _inline(value: JsonValue) -> str:
@@ -52,13 +53,15 @@ def _inline(value: JsonValue) -> str:
     return _PLAIN(value)
 
 
-def _filled(words: list[str], width: int, *, gap: str) -> list[str]:
-    """The words, separated by a comma and `gap`, as many to a line as fit; one that has several lines stands alone."""
+def _filled(words: list[str], width: int, *, gap: str, before: int) -> list[str]:
+    """The words, separated by a comma and `gap`, as many to a line as fit; one that has several lines ends its line.
+    before: columns that the first line has less."""
     lines: list[str] = []
     broken = True
     for number, word in enumerate(words):
         text = word + ("," if number < len(words) - 1 else "")
-        if broken or "\n" in word or len(lines[-1]) + len(gap + text) > width:
+        room = width - before if len(lines) == 1 else width
+        if broken or "\n" in word or len(lines[-1]) + len(gap + text) > room:
             lines.append(text)
         else:
             lines[-1] += gap + text
