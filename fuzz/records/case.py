@@ -8,8 +8,8 @@ import msgspec
 from msgspec import UNSET, Meta, UnsetType
 
 from tridiff.fuzz.errors import TridiffError
-from tridiff.fuzz.records.codec import SCHEMA, digest
-from tridiff.fuzz.records.content import MAX_EXPLICIT, Content, Explicit, ValueText
+from tridiff.fuzz.records.codec import SCHEMA, digest, without_defaults
+from tridiff.fuzz.records.content import MAX_EXPLICIT, Base, Content, Explicit, ValueText
 from tridiff.fuzz.records.program import Program
 from tridiff.fuzz.records.runs import check_runs, in_runs, one_by_one
 from tridiff.kernels import lines
@@ -77,23 +77,29 @@ class ArraySpec(Record, kw_only=True):
 
     @property
     def line(self) -> str:
-        """The array as `out i32[rows,cols]`, and as `a i32[cols] = 1, 6 x 0` where its values are listed; "" where that
-        is long, or `of_line` does not read it back."""
+        """The array as `out i32[rows,cols]`, as `a i32[cols] = 1, 6 x 0` where its values are listed, and as
+        `a i32[cols] ~ small, seed 7` where they are described by a base alone; "" where that is long, or `of_line` does
+        not read it back."""
         text = f"{self.name} {self.dtype}[{','.join(self.dims)}]"
         if self.listed is not None:
             text += f"{_IS}{_AND.join(in_runs(self.listed))}"
+        elif self.content is not None:
+            base = without_defaults(self.content.base)
+            assert isinstance(base, dict)
+            text += f"{_DRAWN}{base.pop(_TYPE)}{''.join(f'{_AND}{name} {value}' for name, value in base.items())}"
         return lines.written(self, text, ArraySpec.of_line) if len(text) <= LONGEST_LINE else ""
 
     @staticmethod
     def of_line(line: str) -> "ArraySpec":
         """The array that a line says; ValidationError if it says none."""
         head, listed, values = line.partition(_IS)
+        head, drawn, base = head.partition(_DRAWN)
         name, _, rest = head.partition(" ")
         dtype, bracket, dims = rest.partition("[")
-        if not bracket or not dims.endswith("]"):
+        if not bracket or not dims.endswith("]") or (listed and drawn):
             raise msgspec.ValidationError(f"{line[:80]!r} is no line of an array")
         axes = dims.removesuffix("]").split(",") if dims != "]" else []
-        content = {"content": values.split(_AND)} if listed else {}
+        content = {"content": Content(base=_base(base)) if drawn else values.split(_AND)} if drawn or listed else {}
         return msgspec.convert({"name": name, "dtype": dtype, "dims": axes, **content}, ArraySpec)
 
     @property
@@ -136,7 +142,16 @@ def _listed(values: tuple[str, ...]) -> Content:
     return Content(base=Explicit(values=one_by_one(values)))
 
 
-_IS, _AND = " = ", ", "
+def _base(said: str) -> Base:
+    """The base that words such as `small, seed 7` say; ValueError or ValidationError if they say none."""
+    kind, *fields = said.split(_AND)
+    pairs = [(_TYPE, kind), *((name, value) for name, _, value in (field.partition(" ") for field in fields))]
+    if len(dict(pairs)) < len(pairs):
+        raise ValueError(f"{said[:80]!r} says something twice")
+    return msgspec.convert(dict(pairs), Base, strict=False)
+
+
+_IS, _AND, _DRAWN, _TYPE = " = ", ", ", " ~ ", "type"
 LONGEST_LINE = 140
 """Characters of a line that says an array."""
 

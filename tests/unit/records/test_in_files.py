@@ -16,17 +16,23 @@ from tridiff.fuzz.kinds.graphs.arrays import arrays_of
 from tridiff.fuzz.records import (
     SCHEMA,
     ArraySpec,
+    Base,
     Blame,
     Case,
+    Constant,
     Content,
     CorpusEntry,
     Environment,
     Evidence,
     Expectation,
     Explicit,
+    Iota,
     LaunchOptions,
     Layout,
+    Mixture,
     Put,
+    Small,
+    Sorted,
     Tried,
     Verdict,
     decode,
@@ -197,18 +203,30 @@ def test_most_arrays_are_a_line_in_files() -> None:
     def listed(*values: str) -> ArraySpec:
         return replace(bare, content=Content(base=Explicit(values=values)))
 
+    def drawn(base: Base, **rest: Any) -> ArraySpec:
+        return replace(bare, content=Content(base=base, **rest))
+
     for array, written in (
             (bare, "a.b i32[rows,n]"), (replace(bare, dims=()), "a.b i32[]"),
+            (drawn(Small(seed=7, low=-1)), "a.b i32[rows,n] ~ small, seed 7, low -1"),
+            (drawn(Constant(value="1 ~ 2")), "a.b i32[rows,n] ~ constant, value 1 ~ 2"),
+            (drawn(Mixture(seed=2**63 - 1)), f"a.b i32[rows,n] ~ mixture, seed {2**63 - 1}"),
+            (drawn(Mixture(recipes=("bits",))), None), (drawn(Constant(value="a = b")), None),
+            (drawn(Constant(value="a, b")), None), (drawn(Iota(), overrides=(Sorted(),)), None),
+            (replace(drawn(Iota()), layout=Layout(gap=1)), None),
             (listed("-0.0", *"1" * 6), "a.b i32[rows,n] = -0.0, 6 x 1"), (listed("a = b"), "a.b i32[rows,n] = a = b"),
             (listed(), None), (listed("1, 2"), None), (listed("7 x 1"), None), (listed(*map(str, range(99))), None),
             (replace(bare, layout=Layout(step=2)), None), (replace(bare, first_row=1), None),
-            (replace(bare, content=Content()), None)):
+            (replace(bare, content=Content()), "a.b i32[rows,n] ~ constant")):
         case = Case(target="t", sizes={"rows": 1, "n": 7}, arrays=(array,))
         text = pretty_json_without_defaults(case)
         (said,) = json.loads(text)["arrays"]
         assert (isinstance(said, dict) if written is None else said == written) and decode(text, Case) == case
     for wrong in ("", "a", "a i32", "a i32[n", "a[n]", "a i32[n] =", "a i32[n,]", "a i32[b c]", "1 i32[n]", "a I[n]",
-                  f"a i32[n] = {'1' * 41}", f"a i32[n] = {', '.join(['9999 x 0'] * 2)}", "a i32[n,n,n,n,n,n]"):
+                  f"a i32[n] = {'1' * 41}", f"a i32[n] = {', '.join(['9999 x 0'] * 2)}", "a i32[n,n,n,n,n,n]",
+                  "a i32[n] ~ ", "a i32[n] ~ large", "a i32[n] ~ small, low 257", "a i32[n] ~ small, low x",
+                  "a i32[n] ~ small, size 1", "a i32[n] ~ small, low 1, low 2", "a i32[n] ~ small, type bits",
+                  "a i32[n] ~ small, low", "a i32[n] ~ explicit, values 1", "a i32[n] ~ small = 1"):
         text = json.dumps({"target": "t", "sizes": {}, "arrays": [wrong]})
         assert refusal(lambda text=text: decode(text, Case)).startswith("input: ")
 
