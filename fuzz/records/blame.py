@@ -156,15 +156,16 @@ class Blame(Record, kw_only=True, rename={"step": "pass"}):
 
     def behind_as_it_is(self, said: str) -> "Blame":
         """The blame with how the case ended as it is; itself where it says that, or tells of no change at all."""
-        if not self.vector or self.vector[0].change == AS_IT_IS:
+        unsaid = self.vector[:1] == (_UNSAID,)
+        if not self.vector or (self.vector[0].change == AS_IT_IS and not unsaid):
             return self
-        first = Tried(change=AS_IT_IS, effect="same", said=said)
-        return msgspec.structs.replace(self, vector=(first, *self.vector))
+        first = msgspec.structs.replace(_UNSAID, said=said)
+        return msgspec.structs.replace(self, vector=(first, *self.vector[unsaid:]))
 
     def without_as_it_is(self, said: str) -> "Blame":
-        """The blame without that, where `behind_as_it_is` gives it back."""
-        rest = msgspec.structs.replace(self, vector=self.vector[1:])
-        return rest if rest.vector and rest.behind_as_it_is(said) == self else self
+        """The blame without that, or with that row alone without its words, where `behind_as_it_is` gives it back."""
+        rest = msgspec.structs.replace(self, vector=self.vector[1:] or (_UNSAID,))
+        return rest if rest.behind_as_it_is(said) == self else self
 
     @property
     def localised(self) -> bool:
@@ -215,6 +216,7 @@ class Blame(Record, kw_only=True, rename={"step": "pass"}):
 
 _AND, _IS, _OWN = "; ", ": ", "own"
 _NOT_LOCALISED: Confidence = "not localised"
+_UNSAID = Tried(change=AS_IT_IS, effect="same")
 
 
 def _together(rows: tuple[Tried, ...]) -> tuple[Tried, ...]:

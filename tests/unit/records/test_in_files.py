@@ -258,11 +258,12 @@ def test_words_of_an_error_and_how_the_case_ended_are_said_once_in_files() -> No
     assert said["expected"] == ["own, 3.6.0, cuda: disagree", f"own, 3.9.0, cuda: disagree {error} else"]
     head = "3.6.0 cuda: not localised"
     assert said["blame"] == [
-        [head, "gone: a; b"], [head, f"same: as it is: disagree {error}"], [head],
+        [head, "gone: a; b"], [head, "same: as it is"], [head],
         [head, "same: as it is: x", "gone: a"], [head, f"other: as it is: disagree {error}", "gone: a"]]
     assert decode(text, CorpusEntry) == one
     older = {**said, "expected": [
-        ["own", "3.6.0", "cuda", "disagree", "="], ["own", "3.9.0", "cuda", "disagree", f"{error} else"]]}
+        ["own", "3.6.0", "cuda", "disagree", "="], ["own", "3.9.0", "cuda", "disagree", f"{error} else"]],
+        "blame": [said["blame"][0], [head, f"same: as it is: disagree {error}"], *said["blame"][2:]]}
     assert decode(json.dumps(older), CorpusEntry) == one
     for form, problem in ((said, "length <= 500"), (older, "too long")):
         long = {**form, "signature": f"own | disagree | {'x y' * 200}"}
