@@ -1,6 +1,6 @@
 """The corpus by cause: what has been found, where it is wrong, and the page that says so (`corpus/BUGS.md`).
 
-Everything comes from the entries; nothing is kept by hand but the two texts around it. Only the class `defect` counts
+Everything comes from the entries; nothing is kept by hand but the text at its beginning. Only the class `defect` counts
 as a defect; the other classes have sections of their own.
 """
 
@@ -153,7 +153,7 @@ def page(entries: Iterable[CorpusEntry]) -> str:
     versions = tuple(sorted({version for one in found for row in one.matrix for version in row.cells}, key=release))
     count = {truth: [one for one in found if one.truth == truth] for truth, _, _ in _SECTIONS}
     lines = [
-        "# What tridiff has found", "", _text("how_to_read.md"), "",
+        "# What tridiff has found", "", (Path(__file__).parent / "how_to_read.md").read_text().strip(), "",
         "| class | causes | entries |", "|---|---|---|",
         *(f"| [{title}](#{_anchor(title)}) | {len(count[truth])} | {sum(len(one.entries) for one in count[truth])} |"
           for truth, title, _ in _SECTIONS if count[truth]),
@@ -167,7 +167,7 @@ def page(entries: Iterable[CorpusEntry]) -> str:
         else:
             for one in count[truth]:
                 lines += _paragraph(one, heading="###", told=(), versions=versions)
-    return "\n".join((*lines, "", _text("not_covered.md"), ""))
+    return "\n".join((*lines, ""))
 
 
 def _by_stage(found: list[Cause], versions: tuple[str, ...]) -> list[str]:
@@ -185,10 +185,6 @@ def _by_stage(found: list[Cause], versions: tuple[str, ...]) -> list[str]:
             for one in of_stage:
                 lines += _paragraph(one, heading=heading, told=(stage,), versions=versions)
     return lines
-
-
-def _text(name: str) -> str:
-    return (Path(__file__).parent / name).read_text().strip()
 
 
 def _anchor(title: str) -> str:
