@@ -34,6 +34,11 @@ else:  # Files have them in a line.
     WrittenSignature = Signature | str
 
 _AND, _IS, _TORCH = ", ", ": ", "torch "
+SPANS = {"3.6.0 to 3.8.0": "3.6.0 3.7.1 3.8.0", "3.6.0 to 3.9.0": "3.6.0 3.7.1 3.8.0 3.9.0",
+         "3.7.1 to 3.9.0": "3.7.1 3.8.0 3.9.0"}
+"""Versions that files name by the first and the last of them. As of `environment.NAMED`, what a name stands for never
+changes: a version that comes out between them later is not in it."""
+_SPAN_OF = {versions: span for span, versions in SPANS.items()}
 
 
 class Expectation(Record, kw_only=True, array_like=True):
@@ -49,10 +54,11 @@ class Expectation(Record, kw_only=True, array_like=True):
     """Set only where the installed torch is itself the subject."""
 
     def line(self, found: Signature) -> str:
-        """The row as `3.6.0 3.9.0, cuda compile:sm_80,sm_90: disagree value`, under a subject that is not the one of
+        """The row as `3.6.0 to 3.9.0, cuda compile:sm_80,sm_90: disagree value`, under a subject that is not the one of
         the signature as `inductor, 3.9.0, cuda, torch 2.11.0: agree`; without the kind where verdict and kind are
         those of the signature. "" where `of_line` does not read it back."""
-        words = [self.triton, _shared(self.backend), *([f"{_TORCH}{self.torch}"] if self.torch else [])]
+        words = [_SPAN_OF.get(self.triton, self.triton), _shared(self.backend)]
+        words += [f"{_TORCH}{self.torch}"] if self.torch else []
         head = _AND.join(words if self.subject == found.subject else [self.subject, *words])
         same = (self.verdict, self.kind) == (found.verdict, found.kind)
         text = f"{head}{_IS}{self.verdict.value}{f' {self.kind}' if self.kind and not same else ''}"
@@ -70,7 +76,8 @@ class Expectation(Record, kw_only=True, array_like=True):
         if not behind and verdict == found.verdict.value:
             kind = found.kind
         subject, versions, backends = (found.subject, *words)[-3:]
-        return msgspec.convert((subject, versions, _each(backends), verdict, kind, torch), Expectation)
+        row = subject, SPANS.get(versions, versions), _each(backends), verdict, kind, torch
+        return msgspec.convert(row, Expectation)
 
 
 if TYPE_CHECKING:

@@ -119,6 +119,18 @@ def test_an_expectation_is_a_line_in_files_that_leaves_out_what_the_signature_sa
         assert refusal(lambda text=text: decode(text, CorpusEntry)).startswith("input: ")
 
 
+def test_versions_that_follow_each_other_are_named_by_the_first_and_the_last_in_files() -> None:
+    for versions, said in (("3.6.0 3.7.1 3.8.0 3.9.0", "3.6.0 to 3.9.0"), ("3.6.0 3.7.1 3.8.0", "3.6.0 to 3.8.0"),
+                           ("3.7.1 3.8.0 3.9.0", "3.7.1 to 3.9.0"), ("3.6.0 3.8.0 3.9.0", "3.6.0 3.8.0 3.9.0")):
+        one = replace(entry(subject="own"), expected=tuple(
+            Expectation(subject="own", triton=version, backend="cuda", verdict=Verdict.AGREE)
+            for version in versions.split(" ")))
+        found = json.loads(pretty_json_without_defaults(one))
+        assert found["expected"] == [f"{said}, cuda: agree"]
+        for line in (said, versions):
+            assert decode(json.dumps({**found, "expected": [f"{line}, cuda: agree"]}), CorpusEntry) == one
+
+
 def test_changes_in_a_row_that_end_alike_share_one_in_files() -> None:
     def tried(*rows: tuple[str, Effect, str]) -> Blame:
         return Blame(triton="3.9.0", backend="cuda", vector=tuple(
