@@ -5,15 +5,16 @@ from functools import cache
 from pathlib import Path
 
 FILE = Path(__file__).with_name("unreachable.toml")
-"""Tables with `why` and `branches`: `Branch.key`, or the beginning of one in front of a *; and `statements`, which are
-run and whose change nobody sees, in the same manner (`fuzz.planted.hidden.keys`)."""
+"""Tables with `why` and, by file, `branches`: what `Branch.key` says behind the file, or the beginning of that in front
+of a *; and `statements`, which are run and whose change nobody sees, in the same way (`fuzz.planted.hidden.keys`)."""
 
 
 @cache
 def table() -> dict[str, str]:
     """Reasons by key."""
     found = tomllib.loads(FILE.read_text(encoding="utf-8"))["group"]
-    return {key: str(one["why"]) for one in found for kind in ("branches", "statements") for key in one.get(kind, ())}
+    return {f"{file} {key}": str(one["why"]) for one in found for kind in ("branches", "statements")
+            for file, keys in one.get(kind, {}).items() for key in keys}
 
 
 def reason(key: str) -> str:
