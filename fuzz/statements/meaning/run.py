@@ -3,7 +3,7 @@
 import sys
 from collections import Counter
 from collections.abc import Iterator
-from types import ModuleType
+from types import FrameType, ModuleType
 from typing import Any
 
 from tridiff.fuzz.statements.meaning import shapes
@@ -46,13 +46,13 @@ class Decisions:
     """Answers to conditions of run time that together take every branch both ways: each run repeats the beginning of an
     earlier one up to a place where only one answer was given, and gives the other there.
 
-    A place is a line of the kernel, the numbers that unrolled loops have there, of which each makes statements of its
-    own, and the first few times that a run comes by.
+    A place is an instruction of the kernel, or of a function with the calls on the way there, the numbers that unrolled
+    loops have there, of which each makes statements of its own, and the first few times that a run comes by.
     """
 
     def __init__(self) -> None:
         self._open: list[tuple[bool, ...]] = [()]
-        self._seen: set[tuple[tuple[int, tuple[int, ...], int], bool]] = set()
+        self._seen: set[tuple[tuple[tuple[int, ...], tuple[int, ...], int], bool]] = set()
 
     def __iter__(self) -> Iterator[Decide]:
         for _ in range(MOST_RUNS):
@@ -62,12 +62,12 @@ class Decisions:
 
     def _answering(self, beginning: tuple[bool, ...]) -> Decide:
         said: list[bool] = []
-        times: Counter[tuple[int, tuple[int, ...]]] = Counter()
+        times: Counter[tuple[tuple[int, ...], tuple[int, ...]]] = Counter()
 
         def decide(unrolled: tuple[int, ...]) -> bool:
-            line = _line(), unrolled
-            place = *line, min(times[line], MOST_TIMES)
-            times[line] += 1
+            here = _here(), unrolled
+            place = *here, min(times[here], MOST_TIMES)
+            times[here] += 1
             answer = beginning[len(said)] if len(said) < len(beginning) else True
             if (place, not answer) not in self._seen and len(said) >= len(beginning):
                 self._open.append((*said, not answer))
@@ -79,12 +79,15 @@ class Decisions:
         return decide
 
 
-def _line() -> int:
-    """The line of the kernel that is being run."""
-    frame = sys._getframe(1)
-    while frame.f_back is not None and frame.f_code.co_filename != AS_PYTHON:
+def _here() -> tuple[int, ...]:
+    """The line that is being run and the instruction in it, behind it those of the calls that lead there."""
+    found: list[int] = []
+    frame: FrameType | None = sys._getframe(1)
+    while frame is not None:
+        if frame.f_code.co_filename == AS_PYTHON:
+            found += frame.f_lineno, frame.f_lasti
         frame = frame.f_back
-    return frame.f_lineno
+    return tuple(found)
 
 
 def refusal(source: str, memories: dict[str, Memory], arguments: dict[str, Any]) -> str:

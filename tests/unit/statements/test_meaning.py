@@ -229,6 +229,11 @@ def test_a_function_returns_one_type_wherever_it_returns() -> None:
     assert not refused("0", "a", "a.to(tl.int16)")
     function = "def f(a, n):\n    if a > {0}:\n        b = a.to(tl.int8)\n        return {1}\n    return {2}\n\n"
     assert not refused("n", "a", "a // 2") and "UnboundLocalError" in refused("n", "a", "a + b")
+    # Each call goes every way.
+    function = ("def f(a, n):\n    if a > {0}:\n        b = {1}\n    elif a > 2:\n        b = a\n    else:\n"
+                "        b = {2}\n    return b\n\n")
+    assert not refused("4", "a", "n.to(tl.int32)", "f(x, x)")
+    assert "AttributeError" in refused("4", "a", "n.to(tl.int32)", "f(x, 3) + f(x, x)")
 
 
 @pytest.mark.parametrize("extremum", ["tl.minimum(x, -x)", "max(-x, x)", "max(x * -1.0, 0)", "min(0.0, -x)",
