@@ -97,7 +97,7 @@ def torch_expression(values: torch.Tensor, dtype: str, *, device: str = "") -> s
         return listed
     shape, stored = tuple(values.shape), storage_dtype(dtype)
     forms = [listed]
-    told = _digits(values, dtype)
+    told = "" if stored == "torch.int8" and dtype_info(dtype).is_float else _digits(values, dtype)  # fp8: as bits
     if told:
         forms.append(f"torch.tensor({told}, dtype={stored}{device}){_reshape(shape)}")
     moved = f".to({device.partition('=')[2]})" if device else ""

@@ -55,6 +55,13 @@ def test_torch_expressions_rebuild_the_bits(drawn: tuple[str, torch.Tensor]) -> 
     assert literals.patterns(found) == literals.patterns(wanted), expression
 
 
+@pytest.mark.parametrize("dtype", NAMES)
+def test_many_small_numbers_come_back(dtype: str) -> None:
+    values = (torch.arange(99) ** 3 % 101 % 9).to(torch_dtype(dtype))
+    found = run(literals.torch_expression(values, dtype) + literals.view(dtype))
+    assert found.double().tolist() == values.double().tolist()
+
+
 @given(tensors())
 def test_numpy_expressions_equal_what_is_fetched(drawn: tuple[str, torch.Tensor]) -> None:
     """Expected values against an output that holds exactly them: equal, signs of zero included, NaNs as NaNs."""
