@@ -17,6 +17,7 @@ from tridiff.fuzz.backends.compile import CompileRunner, Specialisation, pointer
 from tridiff.fuzz.backends.launch import READ_BACK, without_overflow_checks
 from tridiff.fuzz.content.place import Buffer, buffers_of
 from tridiff.fuzz.errors import TridiffError
+from tridiff.fuzz.interpreter.narrow_floats import NARROW
 from tridiff.fuzz.judge.outputs import Inputs
 from tridiff.fuzz.judge.untouched import untouched_masks
 from tridiff.fuzz.records import LaunchOptions, Verdict
@@ -101,6 +102,13 @@ _IN_CODE: Mapping[str, str] = {
     "assertion_lost": '"__assertfail" in ptx and "redux.sync.add" not in ptx',
     "assertion_unasked": '"__assertfail" not in ptx'}
 """Kinds of findings that the compiled code shows, and what is true of it where it is right."""
+
+_AS_INTEGERS = "# Triton's own interpreter reads bf16 and fp8 as integers"
+_BOUNDS = """\
+patch = triton.runtime.interpreter._patch_lang_tensor  # 3.6.0 takes no scalar as the bound of a loop since numpy 2.4
+triton.runtime.interpreter._patch_lang_tensor = lambda tensor, scope: (
+    patch(tensor, scope), scope.set_attr(tensor, "__index__", lambda self: self.handle.data.item()))
+""".splitlines()
 
 _OF_ALL_OUTPUTS = ("nondeterministic", "option_dependent", "out_of_bounds", "input_overwritten")
 _SHOWN = (*MISMATCH_CLASSES, *_OF_ALL_OUTPUTS, *_IN_CODE, *ASSERTED, "unwritten", "stray_write", "assertion_missing")
@@ -298,6 +306,11 @@ def _body(request: Request, buffers: Mapping[str, Buffer], shown: list[tuple[Cal
             lines += placed(buffer, expected.get(name), backend=request.backend, guarded=guarded)
     if tight:
         lines = grouped(lines)
+    narrow = [name for name in buffers if request.around and name in used and buffers[name].spec.dtype in NARROW]
+    if narrow:
+        lines.append(f"{', '.join(narrow)} = {', '.join(f'{name}.float()' for name in narrow)}  {_AS_INTEGERS}")
+    if request.around and "range(" in source:
+        lines = [*_BOUNDS, *lines]
     if failure == "input_overwritten":
         lines += [f"{name}_before = {literals.as_bits(name, buffers[name].spec.dtype)}.clone()" for name in inputs]
     untouched = {} if failure != "stray_write" or not expected else {

@@ -30,7 +30,8 @@ class Request(msgspec.Struct, frozen=True, kw_only=True):
     the first of which decides the script's form; nothing else counts as the bug. liveness: let the compiler's front end
     say which branches matter. only_repaired: a right result is no answer, because Triton's own interpreter never
     showed the finding. length: of the script. ptx: also the PTX and how ptxas is called. launches: how often the script
-    launches at most until it is wrong. seen: in how many runs it was, if that depends on timing."""
+    launches at most until it is wrong. seen: in how many runs it was, if that depends on timing. around: pass bf16 and
+    fp8 as fp32, and let scalars end loops."""
 
     title: str
     note: str
@@ -48,6 +49,7 @@ class Request(msgspec.Struct, frozen=True, kw_only=True):
     ptx: bool = False
     launches: int = 1
     seen: str = ""
+    around: bool = False
 
     @property
     def bundle(self) -> bool:

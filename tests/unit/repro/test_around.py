@@ -1,0 +1,34 @@
+"""Scripts that go around what Triton's own interpreter has wrong beside a finding."""
+
+import pytest
+from msgspec.structs import replace
+
+from tests.support.repository import CORPUS, ENTRIES
+from tests.unit.repro.findings import case, output, values
+from tridiff.fuzz.records import Verdict
+from tridiff.fuzz.repro import script as scripts
+from tridiff.fuzz.repro.build import build
+from tridiff.fuzz.repro.request import Request
+from tridiff.fuzz.repro.script import Run, run, script
+
+ROWS = ("rows",)
+BF16 = case("triton.vector_add", {"rows": 1}, values("a", "bf16", "1", dims=ROWS), values("b", "bf16", "2", dims=ROWS),
+            output("out", "bf16", dims=ROWS), block=1)
+LOOP = ENTRIES.load(CORPUS / "language.statements/value-843ef4b6ee.json")
+
+
+@pytest.mark.usefixtures("in_this_process")
+@pytest.mark.parametrize("there", ["OK", "BUG", "SKIP"])
+def test_what_shows_the_difference_of_two_builds_is_taken(monkeypatch: pytest.MonkeyPatch, there: str) -> None:
+    monkeypatch.setattr(scripts, "run", lambda text, *, path, **_: Run(
+        answer=there if path and "out.float()  #" in text else "BUG"))  # type: ignore[arg-type]
+    made = script(replace(LOOP, case=BF16), backend="interpreter", other="/other")
+    assert ("out.float()  #" in made.text) == (there == "OK")
+
+
+def test_narrow_numbers_and_bounds_of_loops_are_right_in_every_interpreter() -> None:
+    asked = Request(title="a title", note="a note", case=BF16, subject="own", backend="interpreter",
+                    failure=Verdict.DISAGREE, failure_kind="value")
+    written = [build(replace(asked, **one)).scripts[-1].text  # type: ignore[arg-type]
+               for one in ({}, {"around": True}, {"around": True, "case": LOOP.case})]
+    assert "range(120, 120 + x1)" in written[2] and [run(one).answer for one in written] == ["BUG", "OK", "OK"]
