@@ -7,8 +7,9 @@ of Triton's driver, so that no GPU is needed. Every script ends with the value o
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, replace
 
+from tridiff.fuzz.launching import texts_unusual
 from tridiff.fuzz.launching.scene import Choices
-from tridiff.fuzz.launching.scenes.options import TEXTS
+from tridiff.fuzz.launching.scenes.options import KNOBS, TEXTS
 
 
 @dataclass(frozen=True)
@@ -179,17 +180,28 @@ _DEFAULTS: dict[str, object] = {"maxnreg": 0, "debug": False, "num_warps": 4, "n
                                 "sanitize_overflow": False, "enable_reflect_ftz": True}
 
 
-def _options(choices: Choices) -> Shown | None:
-    if choices["knob"]:
-        return None
+def _options(choices: Choices) -> Shown:
+    knob = [f"triton.knobs.{one[0]}.{one[1]} = {one[2]!r}" for name, one in KNOBS.items() if name == choices["knob"]]
     given = "".join(f", {name}={choices[name]}" for name, value in _DEFAULTS.items() if choices[name] != value)
     return Shown(functions=TEXTS[str(choices["kernel"])], arch=int(choices["arch"]), folder=True, lines=(
-        f"kernel.warmup({_ARRAYS}, 64, 128, grid=(1,){given})",))
+        *knob, f"kernel.warmup({_ARRAYS}, 64, 128, grid=(1,){given})"))
+
+
+def _unusual(choices: Choices) -> Shown | None:
+    if choices["way"] != "closure":
+        return None
+    return Shown(functions=texts_unusual.TEXTS["closure"], lines=(
+        "kernel.warmup(torch.int32, 5, grid=(1,))",
+        "refused = False",
+        "try:",
+        "    made(tl.constexpr(5), twice).warmup(torch.int32, 5, grid=(1,))  # another C",
+        "except triton.CompilationError as error:",
+        '    refused = type(error).__name__ == "CompileTimeAssertionFailure"'), right="refused")
 
 
 _SCENES: Mapping[str, Callable[[Choices], Shown | None]] = {
     "mended": _mended, "captured by a callee": _captured, "spoilt": _spoilt, "ahead": _ahead, "repeated": _repeated,
-    "text": _from_text, "text of ptx": _text_of_ptx, "options": _options}
+    "text": _from_text, "text of ptx": _text_of_ptx, "options": _options, "unusual 1": _unusual}
 
 
 def shown(scene: str, choices: Choices) -> Shown | None:

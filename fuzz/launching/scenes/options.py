@@ -50,7 +50,7 @@ def kernel(x, y, out, n, K):
     tl.store(out + at, (a * n + a - K).to(tl.float32) * 0.5 + 1.0)
 """,
 }
-_KNOBS: dict[str, tuple[str, str, Any]] = {
+KNOBS: dict[str, tuple[str, str, Any]] = {
     "no ptxas optimisation": ("nvidia", "disable_ptxas_opt", True),
     "no lines": ("compilation", "disable_line_info", True),
     "no fusion": ("language", "default_fp_fusion", False),
@@ -79,7 +79,7 @@ def options(choices: Choices, backend: str) -> Answers:
     arrays = [made.make("tensor fp32 0") for _ in range(3)]
     # A name is more than letters.
     user = kernel(TEXTS[str(choices["kernel"])].replace("def kernel", "def kernel_2") + "\nkernel = kernel_2\n")
-    knob = _KNOBS.get(str(choices["knob"]))
+    knob = KNOBS.get(str(choices["knob"]))
     with bench(int(choices["arch"])) as there, spied() as seen:
         if knob is not None:
             section = getattr(triton.knobs, knob[0])

@@ -2,6 +2,7 @@
 
 import pytest
 import triton
+from msgspec.structs import replace
 
 from tests.support.repository import CORPUS, ENTRIES
 from tridiff.fuzz.errors import TridiffError
@@ -14,7 +15,8 @@ from tridiff.fuzz.repro.script import recorded, run
 
 COMPILED = "compile:sm_90"
 LAUNCHES = [ENTRIES.load(path) for path in sorted(CORPUS.glob("launch.*/*.json"))]
-ALWAYS = ("hits-8083bfa1d6", "keyerror---unknown-key-97a6bd267d", "second-cfed4032b0", "launches-2a7b415b75")
+ALWAYS = ("hits-8083bfa1d6", "keyerror---unknown-key-97a6bd267d", "second-cfed4032b0", "launches-2a7b415b75",
+          "another-3bbe70c3b2")
 """The others take seconds each, and are asked at night."""
 
 
@@ -42,6 +44,12 @@ def test_the_same_without_its_cause_is_right() -> None:
     text = text_of(entry.case, entry)
     mended = text.replace("helper, fresh = plain,", "helper, fresh = one,").replace("import os", "import os", 1)
     assert mended != text and run(mended).answer == "OK"
+
+
+def test_a_knob_stands_for_the_option_that_it_is_for() -> None:
+    entry = next(one for one in LAUNCHES if one.id == "tt-assert--op-pipeliner-21295a0329")
+    text = text_of(replace(entry.case, params=entry.case.params | {"knob": "debug", "debug": False}), entry)
+    assert "knobs.runtime.debug = True" in text and run(text).answer == run(text_of(entry.case, entry)).answer
 
 
 def test_what_has_no_short_form_is_refused_by_name() -> None:
