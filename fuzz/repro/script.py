@@ -109,6 +109,9 @@ def script(
         raise TridiffError(problem, fix="check the entry with `tridiff replay`")
     backend = _with_script(backend, entry)
     case, schedule = _wrong_launch(entry)
+    delayed = verify and case.delay is not None and runs_here(backend)
+    if delayed:  # it may fail as well where nobody waits
+        case = msgspec.structs.replace(case, delay=None)
     request = Request(
         title=_comment(entry.title or entry.id), note=_note(entry), case=case, subject=subject, backend=backend,
         failure=entry.signature.verdict, failure_kind=entry.signature.kind, where=entry.signature.where,
@@ -130,6 +133,8 @@ def script(
             made = apart if apart.differs else made
     if fails and made.answer == "OK" and kind(backend) == "interpreter":
         made = best(msgspec.structs.replace(request, only_repaired=True))
+    if delayed and made.answer == "OK":
+        return best(msgspec.structs.replace(request, case=entry.case))  # raises: a script has no pause
     return made
 
 

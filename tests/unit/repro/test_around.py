@@ -1,15 +1,20 @@
 """Scripts that go around what Triton's own interpreter has wrong beside a finding."""
 
+from contextlib import nullcontext
+
 import pytest
 from msgspec.structs import replace
 
 from tests.support.repository import CORPUS, ENTRIES
 from tests.unit.repro.findings import case, output, values
+from tridiff.fuzz.errors import TridiffError
+from tridiff.fuzz.known.draws import draw_cases
 from tridiff.fuzz.records import Verdict
 from tridiff.fuzz.repro import script as scripts
 from tridiff.fuzz.repro.build import build
 from tridiff.fuzz.repro.request import Request
 from tridiff.fuzz.repro.script import Run, run, script
+from tridiff.fuzz.target import Limits
 
 ROWS = ("rows",)
 BF16 = case("triton.vector_add", {"rows": 1}, values("a", "bf16", "1", dims=ROWS), values("b", "bf16", "2", dims=ROWS),
@@ -32,3 +37,14 @@ def test_narrow_numbers_and_bounds_of_loops_are_right_in_every_interpreter() -> 
     written = [build(replace(asked, **one)).scripts[-1].text  # type: ignore[arg-type]
                for one in ({}, {"around": True}, {"around": True, "case": LOOP.case})]
     assert "range(120, 120 + x1)" in written[2] and [run(one).answer for one in written] == ["BUG", "OK", "OK"]
+
+
+@pytest.mark.usefixtures("in_this_process")
+@pytest.mark.parametrize("answer", ["BUG", "OK"])
+def test_a_pause_is_left_out_where_it_fails_without(monkeypatch: pytest.MonkeyPatch, answer: str) -> None:
+    delayed = next(one for one in draw_cases("helpers.exclusive_scan_decoupled_lookback", Limits(elements=8), 20)
+                   if one.delay)
+    monkeypatch.setattr(scripts, "run", lambda text, **_: Run(answer=answer))  # type: ignore[arg-type]
+    with nullcontext() if answer == "BUG" else pytest.raises(TridiffError, match="delayed by a pause"):
+        assert script(
+            replace(LOOP, case=delayed), backend="interpreter", length="any").answer == "BUG"

@@ -265,7 +265,7 @@ def test_nothing_but_the_recorded_failure_is_a_bug(verdict: Verdict, kind: str, 
     planted = next(one for one in FINDINGS if one.fault == "wrong_value")
     text = texts(request(Finding(planted.fault, planted.case, kind=kind, verdict=verdict), subject="own"))[0]
     # Long enough to import: what does not come as far as its launch shows no hang.
-    found = run(with_launch(text, statement).replace("timeout=60", f"timeout={10 if 'sleep' in statement else 60}"))
+    found = run(with_launch(text, statement).replace("timeout=30", f"timeout={10 if 'sleep' in statement else 60}"))
     assert found.answer == answer, found
     assert answer != "SKIP" or found.reason
 
