@@ -31,7 +31,7 @@ from tridiff.fuzz.repro.inline import drop_aliases, squeeze
 from tridiff.fuzz.repro.liveness import visited_lines
 from tridiff.fuzz.repro.loops import drop_empty_loops
 from tridiff.fuzz.repro.recorded import Call, array_of, calls_about, recorded, where_held
-from tridiff.fuzz.repro.request import Candidate, Candidates, Request
+from tridiff.fuzz.repro.request import Candidate, Candidates, Request, no_script
 from tridiff.fuzz.repro.simplify import DropAssertions, DropConversions, FoldArithmetic, loaded, parameters
 from tridiff.fuzz.repro.source import Program, collect, inline_expressions, inline_statements, joined
 from tridiff.fuzz.repro.template import WIDTH, Body, fits, render, too_long
@@ -60,14 +60,12 @@ def build(request: Request) -> Candidates:
     target = find(case.target)
     subject = parse_subject(request.subject, target)
     if subject.process_fault:
-        raise TridiffError(f"the planted process fault {subject.process_fault} is no kernel",
-                           fix="rerun it with `tridiff repro` instead")
+        raise no_script(f"the planted process fault {subject.process_fault} is no kernel")
     if request.backend == "interpreter" and request.failure_kind in ("device_assert", "assertion_missing"):
         raise TridiffError("Triton's interpreter checks device assertions only with tridiff's repairs",
                            fix="rerun it with `tridiff repro`, or write the script for another backend")
     if request.failure_kind == "memory_order":
-        raise TridiffError("a missing memory order is read from the compiled code, no value is sure to show it",
-                           fix="rerun it with `tridiff repro` instead")
+        raise no_script("a missing memory order is read from the compiled code, no value is sure to show it")
     if request.failure_kind in _IN_CODE and kind(request.backend) == "cuda":
         request = msgspec.structs.replace(request, backend="compile:sm_90")  # read there as well as from a launch
     device = torch.device("cpu")
@@ -79,13 +77,12 @@ def build(request: Request) -> Candidates:
     if special is not None:
         return special
     if request.failure is Verdict.DISAGREE and request.failure_kind not in _SHOWN:
-        raise TridiffError(f"{request.failure_kind} is seen by the harness, not in results",
-                           fix="rerun it with `tridiff repro` instead")
+        raise no_script(f"{request.failure_kind} is seen by the harness, not in results")
     calls = recorded(case, target, subject, buffers, schedule=request.schedule)
     if not request.bundle:
         calls = calls_about(calls, buffers, request.where)
     if not calls:
-        raise TridiffError(f"{case.target} made no launch of this case", fix="rerun it with `tridiff repro` instead")
+        raise no_script(f"{case.target} made no launch of this case")
     if len(calls) > 1 and not request.bundle:
         raise TridiffError(f"{case.target} made {len(calls)} launches of this case, a short script shows one",
                            fix="write all of them with --long")
@@ -121,8 +118,7 @@ def _candidates(request: Request, target: Target, buffers: Mapping[str, Buffer],
     found: list[Candidate] = []
     if any(one is not None for one in whole):
         if len(calls) > 1 or whole[0] is None:
-            raise TridiffError("several generated kernels cannot be written into one script",
-                               fix="rerun it with `tridiff repro` instead")
+            raise no_script("several generated kernels cannot be written into one script")
         found.append(Candidate(text=_verbatim(request, buffers, calls[0], whole[0], expected), faithful=True))
     else:
         visited = _visited(request, buffers, calls)
@@ -175,8 +171,7 @@ def _results(request: Request, target: Target, buffers: Mapping[str, Buffer],
             return {}
         raise
     if not expected and not found.isolated:
-        raise TridiffError("no output that an oracle judges comes from this launch",
-                           fix="rerun it with `tridiff repro` instead")
+        raise no_script("no output that an oracle judges comes from this launch")
     return expected
 
 
@@ -283,8 +278,7 @@ def _body(request: Request, buffers: Mapping[str, Buffer], shown: list[tuple[Cal
     if kind(request.backend) == "compile":
         (call, _, names), *others = shown
         if others:
-            raise TridiffError("a script compiles one kernel, the case has several",
-                               fix="rerun it with `tridiff repro` instead")
+            raise no_script("a script compiles one kernel, the case has several")
         if call.text:
             return Body(options=_options(call.options, False))
         given = _specialise(call, names, _pointers(buffers, call))

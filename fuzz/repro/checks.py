@@ -16,6 +16,7 @@ from tridiff.fuzz.judge.outputs import Inputs, call, defined_masks
 from tridiff.fuzz.records import Case
 from tridiff.fuzz.repro import formulas, literals
 from tridiff.fuzz.repro.intervals import accepted
+from tridiff.fuzz.repro.request import no_script
 from tridiff.fuzz.target import Target
 from tridiff.oracles import bits
 from tridiff.oracles.dtypes import dtype as dtype_info
@@ -47,8 +48,7 @@ def expected_results(case: Case, target: Target, buffers: Mapping[str, Buffer]) 
     if any(0 in buffer.shape for buffer in buffers.values()):
         raise TridiffError("the case is empty: there is nothing to show", fix="choose another entry")
     if target.judge.canonical(case) is not None:
-        raise TridiffError(f"the contract of {case.target} admits several answers, which a script cannot tell apart",
-                           fix="rerun it with `tridiff repro` instead")
+        raise no_script(f"the contract of {case.target} admits several answers, which a script cannot tell apart")
     rule_of = target.judge.rules(case)
     inputs = Inputs(case, buffers)
     defined = {name: mask for name, mask in defined_masks(case, target, inputs).items() if not bool(mask.all())}
@@ -75,8 +75,7 @@ def _expected(name: str, given: list[torch.Tensor], buffer: Buffer, whole: Rule,
               defined: torch.Tensor | None, source: str) -> Expected:
     rule, shape, dtype = whole.member or whole, buffer.shape, buffer.spec.dtype
     if rule.kind == "META" or (rule.kind == "SUM" and bound is None):
-        raise TridiffError(f"{name} is judged by the rule {whole}, which a script cannot express",
-                           fix="rerun it with `tridiff repro` instead")
+        raise no_script(f"{name} is judged by the rule {whole}, which a script cannot express")
     if whole.member is not None:
         shape = (given[0].shape[0], *shape)
     given = [one.contiguous().reshape(shape) for one in given]

@@ -7,7 +7,7 @@ from tridiff.fuzz.launching.cases import choices_of, scene_of
 from tridiff.fuzz.launching.shown import Shown, shown
 from tridiff.fuzz.records import Verdict
 from tridiff.fuzz.repro import frame
-from tridiff.fuzz.repro.request import Candidate, Candidates, Request
+from tridiff.fuzz.repro.request import Candidate, Candidates, Request, no_script
 from tridiff.fuzz.repro.template import fits, too_long
 from tridiff.fuzz.repro.wrap import wrapped
 from tridiff.fuzz.target import Target
@@ -28,8 +28,7 @@ def candidates(request: Request, target: Target) -> Candidates | None:
     scene = scene_of(request.case).name
     found = shown(scene, choices_of(request.case))
     if found is None:
-        raise TridiffError(f"the scene {scene!r} has no short script for these choices",
-                           fix="rerun it with `tridiff repro` instead")
+        raise no_script(f"the scene {scene!r} has no short script for these choices")
     text = _text(request, found)
     if not request.bundle and not fits(text):
         raise TridiffError(too_long(text), fix="write it whole with --long")

@@ -9,9 +9,9 @@ import torch
 
 from tridiff.fuzz.backends.launch import Launch, LaunchReport, resolve
 from tridiff.fuzz.content.place import Buffer
-from tridiff.fuzz.errors import TridiffError
 from tridiff.fuzz.kinds.graphs.arrays import after
 from tridiff.fuzz.records import Case, LaunchOptions
+from tridiff.fuzz.repro.request import no_script
 from tridiff.fuzz.target import Target
 from tridiff.fuzz.target.subjects import Subject
 
@@ -83,5 +83,4 @@ def array_of(buffers: Mapping[str, Buffer], tensor: torch.Tensor) -> str:
             return name
         if tensor.dtype is torch.bool and tensor.data_ptr() == buffer.pointer.data_ptr():
             return name
-    raise TridiffError("the launch has a scratch array that the case does not describe",
-                       fix="rerun it with `tridiff repro` instead")
+    raise no_script("the launch has a scratch array that the case does not describe")

@@ -4,11 +4,17 @@ from typing import Literal
 
 import msgspec
 
+from tridiff.fuzz.errors import TridiffError
 from tridiff.fuzz.records import Case, Verdict
 from tridiff.kernels.language.lines import ASSERTED
 
 Length = Literal["short", "short if possible", "any"]
 """How long a script may be: short enough for an issue, that if it can be, or as long as it takes."""
+
+
+def no_script(problem: str) -> TridiffError:
+    """The error of a finding that no script shows."""
+    return TridiffError(problem, fix="rerun it with `tridiff repro` instead")
 
 
 class Recorded(msgspec.Struct, frozen=True, kw_only=True):

@@ -23,7 +23,7 @@ from tridiff.fuzz.errors import TridiffError
 from tridiff.fuzz.records import Case, CorpusEntry, Verdict
 from tridiff.fuzz.records.codec import printable
 from tridiff.fuzz.repro.frame import RIGHT_SO_OFTEN, STATUS
-from tridiff.fuzz.repro.request import Assembly, Candidate, Candidates, Length, Recorded, Request
+from tridiff.fuzz.repro.request import Assembly, Candidate, Candidates, Length, Recorded, Request, no_script
 from tridiff.fuzz.repro.template import MAX_LINES as MAX_LINES
 from tridiff.fuzz.repro.waited import Stop, forked, never, own_folder, waited
 
@@ -147,8 +147,7 @@ def _wrong_launch(entry: CorpusEntry) -> tuple[Case, int]:
     if entry.signature.kind != "option_dependent":
         return entry.case.under(launched.options), launched.schedule
     if launched.schedule:
-        raise TridiffError("two schedules of one case give other bits, a script shows one kernel",
-                           fix="rerun it with `tridiff repro` instead")
+        raise no_script("two schedules of one case give other bits, a script shows one kernel")
     return msgspec.structs.replace(entry.case, variants=(launched.options,)), 0
 
 
@@ -303,4 +302,4 @@ def _ask(request: Request, *, time_limit: float, path: str, stop: Stop = never,
             return found
         last = done.stderr.decode(errors="replace").strip().splitlines()[-1:]
         problem = printable(last[0]) if last else f"exit status {done.returncode}"
-    raise TridiffError(f"the script could not be written: {problem}", fix="rerun it with `tridiff repro` instead")
+    raise no_script(f"the script could not be written: {problem}")

@@ -7,7 +7,7 @@ from collections.abc import Collection, Mapping
 from dataclasses import dataclass, replace
 from typing import Any, Literal
 
-from tridiff.fuzz.errors import TridiffError
+from tridiff.fuzz.repro.request import no_script
 from tridiff.fuzz.repro.simplify import DropAssertions, about_result, loaded
 
 
@@ -102,7 +102,6 @@ def verbatim(kernel: Any, text: str) -> Verbatim | None:
     module = inspect.getmodule(kernel.fn)
     source = "".join(inspect.findsource(kernel.fn)[0])
     if not (module is None or module.__name__.startswith("generated.")) or not source:
-        raise TridiffError("a Gluon kernel that is not generated cannot be written into a script",
-                           fix="rerun it with `tridiff repro` instead")
+        raise no_script("a Gluon kernel that is not generated cannot be written into a script")
     name = kernel.fn.__name__
     return Verbatim(source.replace(f"\ndef {name}(", "\ndef kernel("), "gluon")
