@@ -420,7 +420,8 @@ ISSUES = (
         name="aggregates-ask-heirs-last",
         title="an heir on the right with reflected operators of its own is not asked before its base on the left",
         entries=("language.functions/another-type-76a050c38b",), **by(_asks_an_heir, _beside_a_tensor),
-        errors=("another_type", "another_shape", "Cannot bitcast*", "*object has no attribute*", "*type*")),
+        errors=("another_type", "another_shape", "Cannot bitcast*", "*object has no attribute*", "*type*",
+                "Cannot use *, #, or %*")),
     interpreter(
         name="interpreter-aggregates-have-no-methods", title="in the interpreter aggregates lack their jit methods",
         entries=("language.functions/attributeerror---both--o-6379ed8ce0",),

@@ -84,6 +84,15 @@ def test_a_truth_value_of_python_is_known_where_a_number_decides_for_the_compile
     assert not any(one.row in ("logic", "compare") for one in cases.every(relative))
 
 
+def test_a_remainder_that_an_answer_of_another_type_does_not_have_is_known() -> None:
+    """`(Number(x, x) > Backward(x, x)) % 3`: the base on the left answers with truth values."""
+    known = KNOWN["aggregates-ask-heirs-last"]
+    found = entry(known.entries[0])
+    refused = replace(found.signature, verdict=Verdict.COMPILE_ERROR, kind="Cannot use /, #, or % with int1 and int32")
+    failure = outcome_of(found.case, Verdict.COMPILE_ERROR, refused, backend="cuda")
+    is_told_by_its_control(known.name, found.case, failure)
+
+
 def test_failures_in_the_interpreter_are_told_by_controls_that_run_there() -> None:
     """The walrus also where it names a parameter that is given a number."""
     issues = [one for one in ISSUES if one.stage == "interpreter" and "launch" not in one.errors]
