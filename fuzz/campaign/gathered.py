@@ -46,14 +46,15 @@ class Gathered:
             name = f"{target} on {backend}"
             if (target, subject, backend) not in by_line and name not in lacking:
                 left_out.setdefault(NO_TIME, set()).add(name)
-        together, doubtful = joined.told(self._state)
+        together, doubtful, shown = joined.told(self._state)
         return Summary(
             id=self._plan.id, options=self._plan.options, environments=tuple(totals.environments),
             counts=counts,
             by_target=tuple(TargetCounts(target=t, subject=s, backend=b, counts=c)
                             for (t, s, b), c in sorted(by_line.items())),
             new_findings=tuple(entry.id for entry in findings),
-            known_findings=tuple(sorted(totals.known)), issues=totals.issues, not_checked_reasons=totals.reasons,
+            known_findings=tuple(sorted(totals.known | shown)), issues=totals.issues,
+            not_checked_reasons=totals.reasons,
             left_out={reason: tuple(sorted(names)) for reason, names in sorted(left_out.items())},
             errors=self._said(lost=True), repaired=self._said(lost=False),
             unconfirmed=unconfirmed | doubtful, joined=together, stopped_failing=self._stopped_failing(),

@@ -26,7 +26,8 @@ from tridiff.fuzz.campaign.record import ShardSpec
 from tridiff.fuzz.campaign.recorder import Recorder
 from tridiff.fuzz.content.counter import finalise
 from tridiff.fuzz.content.small import JOINED_ELEMENTS, STAGED_TOGETHER, fits
-from tridiff.fuzz.known.issues import issues_of
+from tridiff.fuzz.known.attribute import cause
+from tridiff.fuzz.known.issues import issues_of, issues_of_launch
 from tridiff.fuzz.records import Case, JointOutcome, LaunchOptions, Outcome, Together, Verdict, canonical_json
 from tridiff.fuzz.records.joint import OF_ALL
 from tridiff.fuzz.strategies.options import Mode, random_mode
@@ -194,7 +195,7 @@ class Joined:
             return None
         one = Together(target=self._spec.target, subject=self._spec.subject, backend=self._spec.backend,
                        reason=wrong[0].reason if wrong else found.reason, times="1 of 1", alone=NOT_KNOWN,
-                       cases=cases, source=found.source)
+                       cases=cases, source=found.source, triton=self._triton)
         of_all = {signature.kind for one in wrong if (signature := one.signature) is not None} & OF_ALL
         return _Failed(path=_tell(self._state, self._spec.index, one), told=one, left=left,
                        suspects=frozenset() if of_all else frozenset(one.case_digest for one in wrong))
@@ -210,7 +211,11 @@ class Joined:
             return
         again = self._recorder.launch_joined(failed.told.cases, until=self._until)
         times = CONFIRMED if len(again.passed()) < len(failed.told.cases) else "1 of 2"
-        _tell(self._state, self._spec.index, replace(failed.told, times=times, alone="they pass"), failed.path)
+        one = replace(failed.told, times=times, alone="they pass")
+        _tell(self._state, self._spec.index, one, failed.path)
+        for issue, cases in issues_of_launch(one) if times == CONFIRMED else ():
+            if len(self._recorder.launch_joined(cases, until=self._until).passed()) == len(cases):
+                _tell(self._state, self._spec.index, replace(one, issue=cause(issue)), failed.path)
 
 
 NOT_KNOWN = "not known: the campaign ended before"
@@ -226,18 +231,21 @@ def _tell(state: Path, shard: int, one: Together, path: Path | None = None) -> P
     return path
 
 
-def told(state: Path) -> tuple[tuple[str, ...], dict[str, tuple[str, ...]]]:
-    """Names of the files of joint launches that failed each time, and of others, which do not count, by why."""
+def told(state: Path) -> tuple[tuple[str, ...], dict[str, tuple[str, ...]], set[str]]:
+    """Names of the files of joint launches that failed each time, of others, which do not count, by why, and the known
+    findings of these."""
     counting: list[str] = []
     others: dict[str, tuple[str, ...]] = {}
+    known: set[str] = set()
     for path in sorted((state / FOLDER).glob("*.json")):
         one = msgspec.json.decode(path.read_bytes(), type=Together)
-        if one.times == CONFIRMED:
+        if one.times == CONFIRMED and not one.issue:
             counting.append(path.name)
         else:
-            why = f"a joint launch failed {one.times} times; its cases alone: {one.alone}"
+            why = one.issue or f"a joint launch failed {one.times} times; its cases alone: {one.alone}"
+            known |= {one.issue} - {""}
             others[why] = (*others.get(why, ()), path.name)
-    return tuple(counting), others
+    return tuple(counting), others, known
 
 
 def keep(state: Path, record: Path) -> None:

@@ -45,7 +45,7 @@ def drawable() -> tuple[str, ...]:
 
 
 def _drawn_anew(issue: KnownIssue) -> bool:
-    return issue.truth in ("defect", "contract") and issue.stage != "inductor"
+    return issue.truth in ("defect", "contract") and issue.stage != "inductor" and bool(issue.entries)
 
 
 def _made_of(issue: KnownIssue, target: str) -> tuple[str, ...]:

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from fnmatch import fnmatchcase
 from typing import TYPE_CHECKING
 
-from tridiff.fuzz.records import Case, Signature
+from tridiff.fuzz.records import Case, Signature, Together
 from tridiff.fuzz.records.corpus_entry import Stage, Truth
 
 if TYPE_CHECKING:
@@ -72,6 +72,9 @@ class KnownIssue:
     repair: str = ""
     """The switch of `tridiff.fuzz.interpreter.Repairs` for want of which the interpreter fails: whoever ran the case
     tried it with that switch on and says so (`Outcome.explained_by`)."""
+
+    together: Callable[[Together], tuple[Case, ...]] | None = None
+    """As `relative`, for a joint launch whose cases pass alone: those that lack the pattern together."""
 
     def concerns(self, case: Case, subject: str) -> bool:
         """Whether the case has the pattern, on a subject that has the defect."""

@@ -2,11 +2,12 @@
 
 import importlib
 import pkgutil
+from collections.abc import Iterator
 from functools import cache
 
 from tridiff.fuzz.errors import TridiffError
 from tridiff.fuzz.known.issue import KnownIssue
-from tridiff.fuzz.records import Case
+from tridiff.fuzz.records import Case, Together
 
 _NOT_ISSUES = (
     "attribute", "avoiding", "contents", "explain", "issue", "issues", "predictions", "rehearse", "rewriting")
@@ -33,6 +34,14 @@ def all_issues() -> tuple[KnownIssue, ...]:
 def issues_of(case: Case, subject: str) -> tuple[KnownIssue, ...]:
     """The issues whose pattern the case has."""
     return tuple(one for one in all_issues() if one.concerns(case, subject))
+
+
+def issues_of_launch(launch: Together) -> Iterator[tuple[str, tuple[Case, ...]]]:
+    """Issues that a joint launch may show, each with the cases that pass together if it does."""
+    for one in all_issues():
+        if one.together and (launch.target, launch.subject) in one.where and one.shows_on(launch.backend) and (
+                launch.reason.startswith(one.errors) and len(cases := one.together(launch)) < len(launch.cases)):
+            yield one.name, cases
 
 
 @cache

@@ -42,3 +42,6 @@ class Together(Record, kw_only=True):
     cases: tuple[Case, ...]
     source: str
     """The kernel."""
+    triton: str = ""
+    issue: str = ""
+    """The known finding that it is."""

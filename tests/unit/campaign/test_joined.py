@@ -19,7 +19,8 @@ from tridiff.fuzz.campaign.record import ShardResult
 from tridiff.fuzz.campaign.recorder import Recorder
 from tridiff.fuzz.campaign.store import ShardStore
 from tridiff.fuzz.cli.app import program
-from tridiff.fuzz.records import Case, Together
+from tridiff.fuzz.known.issues import issues_of_launch
+from tridiff.fuzz.records import Case, LaunchOptions, Together
 from tridiff.fuzz.registry import find
 from tridiff.fuzz.repro import together
 from tridiff.fuzz.workers.pool import NoWorker
@@ -90,7 +91,7 @@ def test_a_case_that_fails_in_a_joint_launch_runs_alone_and_becomes_a_finding(
     result = run(tmp_path, shrink=True)
     assert (result.counts.executed, result.error) == (60, "") and result.counts.disagree > 0
     assert result.findings and {entry.reproduced for entry in result.findings} == {"5/5"}
-    assert joined.told(tmp_path) == ((), {})
+    assert joined.told(tmp_path) == ((), {}, set())
 
 
 @pytest.mark.parametrize(("again", "counting"), [(True, 1), (False, 0)])
@@ -107,7 +108,7 @@ def test_a_joint_launch_that_fails_where_its_cases_pass_is_told(
     fake.together = staticmethod(together)
     result = run(tmp_path, max_cases=40)
     assert (result.counts.executed, result.counts.agree) == (40, 40)
-    names, others = joined.told(tmp_path)
+    names, others, _ = joined.told(tmp_path)
     assert (len(names), len(others)) == (counting, 1 - counting)
     (path,) = (tmp_path / joined.FOLDER).glob("*.json")
     found = msgspec.json.decode(path.read_bytes(), type=Together)
@@ -122,7 +123,7 @@ def test_a_launch_that_crashes_because_of_one_case_is_explained_by_that_case(
     fake.failing = staticmethod(lambda case: "value" if case.sizes["rows"] == 3 else "")
     fake.together = staticmethod(lambda cases: "crash" if any(one.sizes["rows"] == 3 for one in cases) else "")
     assert run(tmp_path).counts.executed == 60
-    assert joined.told(tmp_path) == ((), {})
+    assert joined.told(tmp_path) == ((), {}, set())
 
 
 def test_whoever_resumes_a_killed_shard_judges_what_waited_once(tmp_path: Path, fake: type[FakePool]) -> None:
@@ -163,7 +164,7 @@ def test_a_joint_launch_that_is_told_can_be_run_again(
         tmp_path: Path, fake: type[FakePool], monkeypatch: pytest.MonkeyPatch) -> None:
     fake.together = staticmethod(lambda cases: "SIGSEGV")
     run(tmp_path)
-    (name, *_), _ = joined.told(tmp_path)
+    (name, *_), *_ = joined.told(tmp_path)
     path = str(tmp_path / joined.FOLDER / name)
     launch = together.read(path)
     assert launch is not None and together.read(str(tmp_path / "shard-00000.sqlite")) is None
@@ -220,3 +221,25 @@ def test_a_call_that_fails_alone_is_not_run_with_other_values(
     alone = Counter(rest(cases[0]) for cases in launched if len(cases) == 1)
     _, *others = sorted(alone.values(), reverse=True)  # the simplest call comes first in every round
     assert set(others) == {1}
+
+
+def two_types(cases: tuple[Case, ...]) -> str:
+    """How a launch ends that makes descriptors of i32 and u32."""
+    kinds = {(one.program.row, one.array("x0").dtype) for one in cases}  # type: ignore[union-attr]
+    return "illegal_instruction" if any((row, "u32") in kinds for row, name in kinds if name == "i32") else ""
+
+
+def test_a_joint_launch_is_of_an_issue_if_it_passes_without_its_pattern(
+        tmp_path: Path, fake: type[FakePool], monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(joined, "random_mode", lambda chance: (LaunchOptions(num_warps=1), ()))
+    for ends, known in (lambda cases: "illegal_instruction", False), (two_types, True):
+        fake.together = staticmethod(ends)
+        state = tmp_path / str(known)
+        run(state, target="language.descriptors", max_cases=200)
+        new, others, shown = joined.told(state)
+        assert (bool(new), bool(others), len(shown)) == (not known, known, known)
+    launch = together.read(str(next((state / joined.FOLDER).iterdir())))
+    assert launch is not None
+    for change in ({}, {"triton": "3.8.0"}, {"reason": "value"}, {"backend": "interpreter"}, {"subject": "plain"},
+                   {"cases": launch.cases[:1]}):
+        assert any(issues_of_launch(replace(launch, **change))) == (not change)
