@@ -11,13 +11,15 @@ import pytest
 from msgspec.structs import replace
 from typer.testing import CliRunner
 
-from tests.support.campaigns import shard_spec
+from tests.support.campaigns import campaign_options, shard_spec
 from tests.support.cases import addition
 from tests.support.fake_pool import FakePool, in_place_of_workers
 from tridiff.fuzz.campaign import joined, shard
-from tridiff.fuzz.campaign.record import ShardResult
+from tridiff.fuzz.campaign.gathered import Gathered
+from tridiff.fuzz.campaign.record import Counts, Plan, ShardResult
 from tridiff.fuzz.campaign.recorder import Recorder
 from tridiff.fuzz.campaign.store import ShardStore
+from tridiff.fuzz.campaign.totals import Totals
 from tridiff.fuzz.cli.app import program
 from tridiff.fuzz.known.issues import issues_of_launch
 from tridiff.fuzz.records import Case, LaunchOptions, Together
@@ -238,8 +240,13 @@ def test_a_joint_launch_is_of_an_issue_if_it_passes_without_its_pattern(
         run(state, target="language.descriptors", max_cases=200)
         new, others, shown = joined.told(state)
         assert (bool(new), bool(others), len(shown)) == (not known, known, known)
+        found = Gathered(plan=Plan(id="a", options=campaign_options(), shards=()), state=state, totals=Totals(),
+                         open_={}, failures={}, lost=(), left_out=())
+        summary = found.summary(counts=Counts(executed=1), findings=[], unconfirmed={}, seconds=1, interrupted=False)
+        assert (summary.exit_status, summary.known_findings) == (not known, tuple(shown))
     launch = together.read(str(next((state / joined.FOLDER).iterdir())))
     assert launch is not None
+    wider = tuple(replace(one, options=LaunchOptions(num_warps=4)) for one in launch.cases)
     for change in ({}, {"triton": "3.8.0"}, {"reason": "value"}, {"backend": "interpreter"}, {"subject": "plain"},
-                   {"cases": launch.cases[:1]}):
+                   {"cases": wider}, {"cases": launch.cases[:1]}):
         assert any(issues_of_launch(replace(launch, **change))) == (not change)
