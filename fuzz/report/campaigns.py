@@ -7,6 +7,7 @@ from dataclasses import dataclass, field, replace
 
 from tridiff.fuzz.backends import kind
 from tridiff.fuzz.campaign.history import History
+from tridiff.fuzz.campaign.joined import FOLDER
 from tridiff.fuzz.campaign.record import Counts, Summary
 from tridiff.fuzz.coverage.record import Ledger
 from tridiff.fuzz.known.attribute import cause
@@ -57,7 +58,6 @@ def campaign_report(summary: Summary, record: Record) -> Report:
                          summary.not_checked_reasons)),
                      *((", ".join(names), reason) for reason, names in summary.left_out.items()),
                      *((", ".join(names), f"does not count: {why}") for why, names in summary.unconfirmed.items()),
-                     *((name, "a joint launch fails, and its cases pass alone") for name in summary.joined),
                      *(((f"{counts.refused:,}", "the case could not be run at all"),) if counts.refused else ())),
         errors=summary.errors)
 
@@ -118,6 +118,9 @@ def _new(summary: Summary, record: Record) -> Iterable[Finding]:
         else:
             yield finding(entry, group=NEW, level="error", script=record.scripts.get(name),
                           about=_seen(record.history, key(entry)), file=record.files.get(name, ""))
+    for name in summary.joined:
+        yield Finding(id=name, key=name, group=NEW, level="error", file=f"{FOLDER}/{name}",
+                      title="a joint launch fails, and its cases pass alone")
 
 
 def _still(summary: Summary, record: Record) -> Iterable[Finding]:

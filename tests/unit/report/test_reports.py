@@ -13,6 +13,7 @@ from tridiff.fuzz.report import heat
 from tridiff.fuzz.report.campaigns import FIXED, NEW, STILL
 from tridiff.fuzz.report.heat import sort
 from tridiff.fuzz.report.html import html
+from tridiff.fuzz.report.junit import junit
 from tridiff.fuzz.report.record import find_record, report_of
 
 NEWCOMER = "illegal-address-7f92aee734"
@@ -43,6 +44,11 @@ def test_findings_without_an_entry_are_shown_by_name(tmp_path: Path) -> None:
     assert [one.id for one in report.findings] == [
         NEWCOMER, "triton.a | own | hang", "issue negation-by-subtraction", "x-1"]
     assert report.findings[0].reason == "its entry is neither in the record nor in the corpus"
+
+
+def test_a_joint_launch_that_fails_is_a_finding(tmp_path: Path) -> None:
+    told = of(night(tmp_path, joined=("a.json",)))
+    assert [one.id for one in told.of(NEW)] == ["a.json"] and "its cases pass alone" in junit(told)
 
 
 @pytest.mark.parametrize("changes, verdict, why", [
