@@ -20,18 +20,21 @@ MODULES = ("triton", "triton.language", "triton.language.math", "triton.language
            "triton.experimental.gluon.language.nvidia.blackwell",
            "triton.experimental.gluon.language.nvidia.blackwell.tma",
            "triton.experimental.gluon.language.nvidia.blackwell.clc", "triton.language.extra.cuda",
-           "triton.tools.tensor_descriptor", "triton.experimental.gluon.nvidia.hopper", "triton.testing")
+           "triton.tools.tensor_descriptor", "triton.experimental.gluon.nvidia.hopper", "triton.testing",
+           "triton.runtime", "triton.compiler", "triton.knobs", "triton.backends.compiler", "triton.tools.mxfp",
+           "triton.tools.ragged_tma")
 """Modules whose public names are compared, where both builds or one of them has them."""
 
 SECONDS = 120.0
 
 _LIST = r'''
-import importlib, inspect, json, re, sys
+import importlib, inspect, json, os, re, sys
+import triton
 
 def plain(value):
     value = getattr(value, "value", value) if type(value).__name__ == "constexpr" else value
     text = value.name if hasattr(value, "name") and hasattr(value, "value") else repr(value)
-    return re.sub(r" at 0x[0-9a-f]+", "", text)
+    return re.sub(r" at 0x[0-9a-f]+", "", text).replace(os.path.dirname(triton.__file__), "")
 
 def parameter(one):
     mark = {one.VAR_POSITIONAL: "*", one.VAR_KEYWORD: "**", one.KEYWORD_ONLY: "keyword "}.get(one.kind, "")
@@ -48,10 +51,12 @@ def members(value):
     for name in dir(value):
         if not name.startswith("_") or name in OPERATORS:
             member = inspect.getattr_static(value, name, None)
-            yield name, shown(getattr(member, "__func__", member)) if member is not None else ""
+            if member is not getattr(object, name, None):
+                # An option of the environment says by which name it is set, and what holds else.
+                about = [getattr(member, key, None) for key in ("key", "default")] * isinstance(
+                    member, triton.knobs.env_base)
+                yield name, " ".join((shown(getattr(member, "__func__", member)), *map(plain, about)))
 
-CLASSES = ("tensor", "constexpr", "dtype", "tensor_descriptor", "shared_memory_descriptor", "range", "TensorDescriptor",
-           "TensorDescriptorIm2Col", "NVMMASharedLayout", "PaddedSharedLayout", "Config", "block_type", "pointer_type")
 OPERATORS = {"__%s%s__" % (side, name) for side in ("", "r") for name in
              "add sub mul truediv floordiv mod and or xor lshift rshift".split()} | {
     "__lt__", "__le__", "__gt__", "__ge__", "__eq__", "__ne__", "__neg__", "__invert__", "__getitem__"}
@@ -68,7 +73,7 @@ for module in json.loads(sys.argv[1]):
         if name.startswith("_") or inspect.ismodule(value) or origin in ("typing", "dataclasses", "functools"):
             continue
         found[f"{module}.{name}"] = shown(value)
-        if inspect.isclass(value) and name in CLASSES:
+        if inspect.isclass(value) and origin.startswith("triton"):
             for member, text in members(value):
                 found[f"{module}.{name}.{member}"] = text
 import triton.backends.nvidia.compiler as nvidia
