@@ -142,7 +142,9 @@ def _near(known: dict[str, Function], name: str) -> tuple[str, ...]:
             if word not in found:
                 found[word] = None
                 waiting += [other] if word.startswith("_") else []
-    return tuple(found)
+    # Whoever calls what is decorated runs them.
+    decorated = [one for one, node in known.items() for by in node.decorator_list if name.split(".")[0] in _names(by)]
+    return (*found, *decorated * (len(decorated) <= MOST_USERS))
 
 
 def _callers(package: Path, file: str, name: str) -> list[str]:
