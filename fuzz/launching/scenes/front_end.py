@@ -32,6 +32,7 @@ from tridiff.fuzz.launching import fragments_amd, fragments_gluon, fragments_pla
 from tridiff.fuzz.launching.apart import answered
 from tridiff.fuzz.launching.bench import Bench, bench
 from tridiff.fuzz.launching.lines import showing, statements, trimmed
+from tridiff.fuzz.launching.named import by_name
 from tridiff.fuzz.launching.scene import Answers, Choices
 from tridiff.fuzz.launching.spoil import spoilt, variants
 from tridiff.fuzz.target import Limits
@@ -230,9 +231,26 @@ def lines(choices: Choices, backend: str) -> Answers:
         name, line = next(iter(statements(part).items()))
         asked |= {f"{name} with {word or 'no'} option": partial(_line, language, line, given, chip, options)
                   for word, options in _OPTIONS.items() if word != chosen}
+    # One of each function, and one that some refuse.
+    every = [*statements(part).items()]
+    asked |= {f"{name} by name": partial(_by_name, language, line, given, chip, _OPTIONS[chosen])
+              for name, line in (every if "names" in part else (every[0], every[-1]))}
     with _device(chip):
         found = answered(tuple(asked.values()))
     return dict(zip(asked, found, strict=True))
+
+
+def _by_name(language: str, line: str, *about: Any) -> str:
+    known = vars(load(trimmed(language, line), name="kernel"))
+
+    def called(text: str) -> tuple[Any, int]:
+        first = re.split(r"\W", text)[0]
+        if first in known:
+            return eval(text, known), 0
+        return eval(f"{_HELD.get(first, 'tl.tensor')}.{text.rpartition('.')[2]}", known), 1
+
+    text = by_name(line, called)
+    return f"{_line(language, text, *about)} of {text}"
 
 
 def _line(language: str, line: str, given: dict[str, Any], chip: str, options: dict[str, Any]) -> str:
@@ -250,3 +268,6 @@ _PIECES: dict[str, tuple[dict[str, str], Sequence[str], dict[str, Any]]] = {
     "gluon": (fragments_gluon.FRAGMENTS, fragments_gluon.NAMES, _GLUON),
     "amd": (fragments_amd.FRAGMENTS, fragments_amd.NAMES, _GLUON)}
 """By language: pieces, names in scope, arguments of the kernel."""
+_HELD = {"d": "tma.tensor_descriptor", "TV": "blackwell.tensor_memory_descriptor",
+         **dict.fromkeys("stqb", "tl.shared_memory_descriptor")}
+"""Classes of names in scope that are no tensors."""

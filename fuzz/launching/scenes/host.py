@@ -13,6 +13,7 @@ from tridiff.fuzz.backends.device_errors import plainly, refusal
 from tridiff.fuzz.launching.apart import answered
 from tridiff.fuzz.launching.bench import bench
 from tridiff.fuzz.launching.expressions import EXPRESSIONS, HEAD, NAMES
+from tridiff.fuzz.launching.named import by_name
 from tridiff.fuzz.launching.scene import Answers, Choices
 from tridiff.fuzz.launching.spoil import variants
 
@@ -98,8 +99,9 @@ def expressions(choices: Choices, backend: str) -> Answers:
         # What all share is made before the process is copied.
         names: dict[str, Any] = {"__file__": ""}
         exec(HEAD, names)
+        texts["by name"] = by_name(EXPRESSIONS[name], lambda text: (eval(text, names), 0))
         found = answered([partial(given_by, text, names) for text in texts.values()])
-    return dict(zip(texts, found, strict=True))
+    return dict(zip(texts, found, strict=True)) | {"by name": f"{found[-1]} of {texts['by name']}"}
 
 
 def given_by(text: str, names: dict[str, Any]) -> str:
