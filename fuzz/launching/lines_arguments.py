@@ -39,7 +39,7 @@ tl.zeros((16,), tl.int32)
 tl.zeros_like(x)
 tl.broadcast(x, m)
 tl.broadcast_to(x[None], 16, 16)
-tl.broadcast_to(x, (16, 16))
+tl.broadcast_to(x[None], (16, 16))
 tl.trans(m, 1, 0)
 tl.permute(m, (1, 0))
 tl.cat(x, x, can_reorder=True)
@@ -75,7 +75,7 @@ tl.load_tensor_descriptor(d, (n, 0))
 tl.store_tensor_descriptor(d, (n, 0), d.load([0, 0]))
 tl.make_tensor_descriptor(x_ptr, [n, 64], [64, 1], [8, 16], padding_option="zero")
 tl.atomic_load(x_ptr + at, sem="acquire", scope="gpu")
-tl.atomic_load(x_ptr + at, p, x, sem="relaxed", scope="cta")
+tl.atomic_load(x_ptr + at, p, sem="relaxed", scope="cta")
 tl.atomic_store(x_ptr + at, x, p, sem="release", scope="gpu")
 tl.atomic_poll(x_ptr, n, sem="acquire", scope="gpu", timeout_ns=100)
 tl.atomic_cas(x_ptr + at, x, x, sem="relaxed", scope="cta")
@@ -154,7 +154,7 @@ tl.full_like(m, 3, shape=[16, 32], dtype=tl.int32, layout=L2)
 tl.zeros([128], tl.int32, layout=L1)
 tl.zeros_like(m, shape=[16, 32], dtype=tl.int32, layout=L2)
 tl.convert_layout(m, MMA2, assert_trivial=False)
-tl.set_auto_layout(x, L1)
+tl.set_auto_layout(tl.arange(0, 128), L1)
 tl.expand_dims(row, 1)
 tl.permute(m, [1, 0])
 tl.reshape(m, [32, 16], can_reorder=False)
@@ -195,7 +195,7 @@ tl.dot_fma(tl.zeros([16, 16], tl.float32, tl.DotOperandLayout(0, L2, 0)), tl.zer
 tl.barrier(cluster=False)
 tl.warp_specialize([(first, (x, s)), (second, (x, s))], [4], [24])
 ampere.async_copy.async_load(s, x_ptr + at, mask=x > 0, cache_modifier="", eviction_policy="", volatile=False)
-ampere.async_copy.async_load(s, x_ptr + at, cache_policy=ampere.CachePolicy("ca", "evict_first"))
+ampere.async_copy.async_load(s, x_ptr + at, cache_policy=ampere.CachePolicy("ca"))
 ampere.async_copy.commit_group()
 ampere.async_copy.wait_group(0)
 ampere.async_copy.mbarrier_arrive(b.index(0), increment_count=True)
@@ -331,6 +331,9 @@ _SEVERAL = ("tl.fma({0}, {0}, {0})", "tl.fdiv({0}, {0})", "tl.div_rn({0}, {0})",
             "{0} << 2", "{0} < 2.5", "{0} * e")
 """Calls of several operands of one type, and operators."""
 
+_ATOMIC = {**dict.fromkeys(("add", "max", "min", "and", "or", "xor", "xchg"), 1), "cas": 2, "load": 0, "store": 1}
+"""Atomic operations, each with the number of blocks that it takes."""
+
 _SCALED = ("r = tl.dot_scaled({0}, {1}, '{2}', {3}, None, 'e5m2')",
            "r = tl.dot_scaled({3}, None, 'e5m2', {0}, {1}, '{2}')")
 _BYTES = "((tl.arange(0, {0})[:, None] * {2} + tl.arange(0, {1})[None] * {3}) & {4}).to(tl.uint8)"
@@ -375,6 +378,10 @@ def lines(language: Language) -> dict[str, str]:
         name = ast.unparse(call.func)
         found.setdefault(f"arguments of {name}", {}).update(dict.fromkeys(
             (f"r = {text}", *_others(text, call, language))))
+        if name.startswith("tl.") and call.args and not isinstance(call.args[0], ast.Constant | ast.List | ast.Tuple):
+            first, *call.args = call.args
+            call.func = ast.Attribute(first, name[3:])
+            found.setdefault("methods", {})[f"r = {ast.unparse(call)}"] = None
     if language == "gluon":
         found["names"] = dict.fromkeys(f"r = {text}" for text in _GLUON_NAMES.strip().splitlines())
         found["tensor memory packed"] = dict.fromkeys(
@@ -417,6 +424,12 @@ def lines(language: Language) -> dict[str, str]:
                 (), (1,), (2,), (1, 1), (2, 1), (1, 2), (2, 2), (4, 1, 2)))
         found["chains"] = dict.fromkeys(f"r = {text.format(*some)}" for text in _CHAINS for some in itertools.product(
             ("N", "3", "n", "missing"), repeat=3))
+        found["atomics"] = dict.fromkeys(
+            f"r = tl.atomic_{call}((x_ptr + at).to(tl.pointer_type({kind})){', tl.zeros((16,), {0})' * number})".format(
+                kind) for kind in _TYPES for call, number in _ATOMIC.items())
+        found["atomics of descriptors"] = dict.fromkeys(
+            f"r = tl.make_tensor_descriptor(x_ptr.to(tl.pointer_type({kind})), [n, 64], [64, 1], [8, 16]); "
+            f"r.atomic_{call}([n, 0], r.load([n, 0]))" for kind in _TYPES for call in list(_ATOMIC)[:6])
         found["edges"] = dict.fromkeys(
             f"r = tl.make_tensor_descriptor({one}_ptr, [n, 64], [64, 1], [8, 16], '{edge}')"
             for one in "xfhlu" for edge in ("nan", "zero"))

@@ -345,6 +345,8 @@ tma.store_wait(pendings=0)
     "tensor memory": """
 r = blackwell.allocate_tensor_memory(tl.float32, [128, 64], TM, value=TV.load())
 r = blackwell.allocate_tensor_memory(tl.float16, (128, 64), TM).load(TV.get_reg_layout(num_warps=4))
+r = TV.load(TV.get_reg_layout(num_warps="4"))
+r = TV.load(TV.get_reg_layout(num_warps=0))
 r = TV.load_min(abs=True); w = TV.load_max(TV.get_reg_layout(instr_variant="32x32b"))
 r = TV.load_min(); w = TV.load_max()
 TV.store(TV.load() + 1.0, pred=n > 3)

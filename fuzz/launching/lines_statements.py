@@ -49,6 +49,8 @@ for i in range(8, -1, -3): x += i
 for i in range(n, k, -2): x += i
 for i in range(e): x += i
 for i in range(0, x): n += i
+for i in range(e, 8): n += i
+for i in range(0, 8, e): n += i
 for i in range(x, 8): n += i
 for i in range(0, 8, x): n += i
 for i in range(0): n += i
@@ -502,12 +504,6 @@ r = d.type
 d.atomic_add([n, 0], tl.zeros((8, 16), tl.float32))
 d.atomic_add([n], d.load([n, 0]))
 j.atomic_and([n, 0], j.load([n, 0]))
-r = tl.make_tensor_descriptor(f_ptr, [n, 64], [64, 1], [8, 16]); r.atomic_add([n, 0], r.load([n, 0]))
-r = tl.make_tensor_descriptor(f_ptr, [n, 64], [64, 1], [8, 16]); r.atomic_max([n, 0], r.load([n, 0]))
-r = tl.make_tensor_descriptor(f_ptr, [n, 64], [64, 1], [8, 16]); r.atomic_xor([n, 0], r.load([n, 0]))
-r = tl.make_tensor_descriptor(l_ptr, [n, 64], [64, 1], [8, 16]); r.atomic_add([n, 0], r.load([n, 0]))
-r = tl.make_tensor_descriptor(l_ptr, [n, 64], [64, 1], [8, 16]); r.atomic_min([n, 0], r.load([n, 0]))
-r = tl.make_tensor_descriptor(l_ptr, [n, 64], [64, 1], [8, 16]); r.atomic_or([n, 0], r.load([n, 0]))
 r = tl.make_tensor_descriptor(x_ptr, [n, 64], [64, 2], [8, 16])
 r = tl.make_tensor_descriptor(x_ptr, [n, 64], [63, 1], [8, 16])
 r = tl.make_tensor_descriptor(x_ptr, [n, 64], [n, 1], [8, 2])
