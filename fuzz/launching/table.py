@@ -26,6 +26,7 @@ from tridiff.fuzz.launching.vocabulary import (
     TUNED,
     UNUSUAL,
     VALUES,
+    VARIABLES,
     WAYS,
     WORDS,
 )
@@ -87,6 +88,7 @@ SCENES: tuple[Scene, ...] = (
               (choices["arch"] != 80 and choices["knob"] != "other arch") or choices["num_ctas"] == 1) and (
               # A block has 1024 threads and 65536 registers.
               int(choices["num_warps"]) * int(choices["maxnreg"]) <= 2048)),
+    Scene(name="variables", topic="options", play=f"{_SCENES}.options:variables", vocabulary={"set": VARIABLES}),
     *(Scene(name=f"disk {part}", topic="caches", play=f"{_SCENES}.caches:disk", due=f"{_DUE_OF_CACHES}:disk",
             vocabulary={"change": CHANGES[part::4]}, each="change") for part in range(4)),
     # What releases get wrong is drawn by itself: it must not hide what else a case would make in turn.

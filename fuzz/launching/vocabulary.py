@@ -59,6 +59,10 @@ LAYOUTS = ("blocked", "slice 0", "slice 1", "mma 2", "mma 3", "operand 0", "oper
 CHIPS = ("sm_90", "sm_80", "sm_100", "gfx942", "gfx950", "gfx1250", "gfx1100", "gfx1200")
 FRONT_END = ("", "debug", "overflow", "addresses", "blocks", "warps", "floats")
 """Options of the compiler that its front end looks at."""
+VARIABLES = ("", "TRITON_FORCE_DISABLE_FP_FUSION=1", "TRITON_F32_DEFAULT=ieee", "TRITON_F32_DEFAULT=none",
+             "TRITON_INSTRUMENTATION_MODE=fpsan TRITON_FPSAN_HOMOMORPHIC_CASTS=1",
+             "TRITON_ALLOW_NON_CONSTEXPR_GLOBALS=1", "DISABLE_PTXAS_OPT=1 TRITON_DISABLE_LINE_INFO=1 TRITON_DEBUG=1")
+"""Of the environment."""
 DRAWS = tuple(range(8))
 """Which of the changed texts that a scene makes of one."""
 
@@ -71,7 +75,7 @@ UNUSUAL = ("nothing", "closure", "conflict", "by type", "constant memory", "more
            "own errors", "printed PTX", "log of ptxas", "not debugged", "inspected otherwise", "long name",
            "further options", "partitions")
 """Launches and compilations as few users ask for them, one way each."""
-TUNED = ("by name", "other options", "warmed up", "failing", "pruned", "hooked", "alone", "ruled")
+TUNED = ("by name", "other options", "warmed up", "failing", "pruned", "hooked", "alone", "ruled", "told")
 """Kernels tuned, and tuners asked, as few are."""
 GROUPS = 32
 """Groups of texts that are translated together."""

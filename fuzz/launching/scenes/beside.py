@@ -133,6 +133,7 @@ def _measured() -> Iterator[object]:
     """What `triton.testing` compares and measures."""
     for pair in itertools.product((1.0, [1.005], [1, 1.1], torch.tensor([1e5, 1]).bfloat16()), repeat=2):
         yield [tried(triton.testing.assert_close, *pair, *more) for more in ((), (0,), (0, 0.01), (1,))]
+        yield [tried(triton.testing.assert_close, *pair, **{name: 1, "err_msg": "far"}) for name in ("atol", "rtol")]
     none, own = mock.MagicMock(), vars(triton.testing)  # a device, a profiler and tools that are none
     none.check_output.return_value, none.cuda.get_device_capability.return_value = b"5", (9, 0)
     none.driver.active.utils.get_device_properties().__getitem__.side_effect = len

@@ -1,10 +1,13 @@
 """Options of the compiler, from the launch to metadata, code, pipeline and command line."""
 
+import os
 import re
 from typing import Any
+from unittest import mock
 
 import triton
 
+from tridiff.fuzz.launching.apart import tried
 from tridiff.fuzz.launching.bench import bench
 from tridiff.fuzz.launching.scene import Answers, Choices
 from tridiff.fuzz.launching.scenes.arguments import kernel
@@ -100,6 +103,32 @@ def options(choices: Choices, backend: str) -> Answers:
         "line information": str(".loc" in ptx),
         "launch": f"cooperative={launch.cooperative}; dependent={launch.dependent}", "packed": str(launch.packed),
         "shared": f"{load[2]}", "name": compiled.name}
+
+
+_SET = """
+OTHER = 3
+
+@triton.jit
+def kernel(x, C: tl.constexpr):
+    at = tl.arange(0, 16)[:, None] * 16 + tl.arange(0, 16)
+    a = tl.load(x + at)
+    tl.store(x + at, tl.dot(a, a) * a + (OTHER if C else 3))
+"""
+
+
+def variables(choices: Choices, backend: str) -> Answers:
+    """Kernels while variables are set, one of which reads a global value that is no constant."""
+    found: Answers = {}
+    with bench(), mock.patch.dict(os.environ, dict(one.split("=") for one in str(choices["set"]).split())):
+        # Some are read once.
+        getattr(triton.knobs, "refresh_knobs", str)()
+        for plain in (False, True):
+            with spied() as seen:
+                made = tried(kernel(_SET).warmup, Arguments().make("tensor fp32 0"), plain, grid=(1,))
+            words = re.findall(r"inputPrecision = \w+|fma.rn", str(getattr(made, "asm", made)))
+            told = [str(getattr(getattr(made, "metadata", None), name, made)) for name in _TOLD]
+            found[str(plain)] = "; ".join((*words, *told, *seen.passes, *seen.tools))
+    return found
 
 
 def _head(ptx: str) -> Answers:

@@ -235,9 +235,23 @@ def _ruled(there: Bench) -> list[object]:
     return told
 
 
+def _told(there: Bench) -> list[object]:
+    """Names that no argument has, arrays that are none, and times that knobs keep and print, of one that fails."""
+    found = list[object]()
+    for name in ("reset_to_zero", "restore_value"):
+        found += [tried(lambda name=name: _Tuner(there, **{name: ["n", "third"]}).events),
+                  tried(_Tuner(there, **{name: ["y"]}).call, torch.ones(64), None, 5)]
+    triton.knobs.autotuning.cache = triton.knobs.autotuning.print = True
+    with contextlib.redirect_stdout(io.StringIO()) as printed:
+        for _ in range(2):
+            one = _Tuner(there, [triton.Config({"BLOCK": 128}), *_blocks()])
+            found.append(one.call(one.x, one.x, 5))
+    return [*found, *(line for line in printed.getvalue().splitlines() if "finished" not in line)]
+
+
 _OTHERWISE: dict[str, Callable[[Bench], list[object]]] = {
     "by name": _by_name, "other options": _other_options, "warmed up": _warmed_up, "failing": _failing,
-    "pruned": _pruned, "hooked": _hooked, "alone": _alone, "ruled": _ruled}
+    "pruned": _pruned, "hooked": _hooked, "alone": _alone, "ruled": _ruled, "told": _told}
 
 
 def otherwise(choices: Choices, backend: str) -> Answers:
