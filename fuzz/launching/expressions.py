@@ -10,6 +10,7 @@ import collections
 import copy
 import hashlib
 import inspect
+import re
 
 import torch
 import triton
@@ -50,7 +51,7 @@ def refused(call):
     try:
         return call()
     except Exception as error:
-        return f"{type(error).__name__}: {error}"[:120]
+        return re.sub("'/[^']*'", "", f"{type(error).__name__}: {error}")[:120]
 
 def counted(answers):
     answers = list(map(str, answers))
