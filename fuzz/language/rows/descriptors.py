@@ -5,7 +5,7 @@ Sources: docstrings of `tl.make_tensor_descriptor` and `tl.tensor_descriptor`. O
 and nothing is written.
 """
 
-from itertools import product
+from itertools import permutations, product
 from typing import Any
 
 from tridiff.fuzz.language.choices import FLOATS, INTEGERS, Choices
@@ -230,4 +230,32 @@ def _rows_of_a_tensor(name: str) -> Row:
         loads=False, stores=False, aligned=True, answer=answer, refused=refused)
 
 
-ROWS = (_copy(), *(_reduction(name) for name in _REDUCTIONS), _rows_of_a_tensor("gather"), _rows_of_a_tensor("scatter"))
+_OF_A_WORD = ("int32", "uint32", "float32", "int64", "uint64")
+
+
+def _in_branches() -> Row:
+    """32 bytes, stored by a descriptor of one of several types, which the number of the program chooses."""
+
+    def draw(choices: Choices) -> Call:
+        types = choices.one(tuple(permutations(_OF_A_WORD, choices.one((4, 2, 3)))))
+        return Call(row="descriptor.branches", operands=(choices.block("i32", (8,)),),
+                    options={"types": "_".join(types)}, stored=("i32",))
+
+    def text(call: Call) -> str:
+        types, lines = str(call.options["types"]).split("_"), []
+        for number, name in enumerate(types):
+            count = 4 if "64" in name else 8
+            source, target = (f"({one}_ptr + program * {one}_pitch).to(tl.pointer_type(tl.{name}), bitcast=True)"
+                              for one in ("x0", "out0"))
+            lines += [f"{'elif' if number else 'if'} program % {len(types)} == {number}:",
+                      f"    target = tl.make_tensor_descriptor({target}, [{count}], [1], [{count}])",
+                      f"    target.store([0], tl.load({source} + tl.arange(0, {count})))"]
+        return "\n".join(lines)
+
+    return Row(
+        name="descriptor.branches", draw=draw, text=text, loads=False, stores=False, aligned=True, covers=(),
+        answer=lambda call, lib, operands: (operands[0],))
+
+
+ROWS = (_copy(), _in_branches(), *(_reduction(name) for name in _REDUCTIONS), _rows_of_a_tensor("gather"),
+        _rows_of_a_tensor("scatter"))
