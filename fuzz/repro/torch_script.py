@@ -107,7 +107,8 @@ def _text(request: Request, shown: _Shown, *, libdevice: str, tight: bool) -> st
     lines.append(frame.HOOK)
     lines += ["import math"] * ("math." in shown.function)
     lines += ["import base64, zlib"] * any("zlib." in text for text in (*shown.inputs.values(), *shown.checks))
-    lines += ["import numpy as np"] * ("np." in "".join((*shown.inputs.values(), *shown.checks)) and not libdevice)
+    written = "".join((*shown.inputs.values(), *shown.checks, shown.right))
+    lines += ["import numpy as np"] * ("np." in written and not libdevice)
     lines += ["import torch"] if cuda else (_WITHOUT_GPU + libdevice).splitlines()
     if cuda:
         lines += frame.gpu_guard("", tight=tight)

@@ -3,9 +3,11 @@
 from importlib.metadata import version
 
 import pytest
+from msgspec.structs import replace
 
 from tests.support.nights import by_day
 from tests.support.repository import ENTRIES
+from tridiff.fuzz.records import Content, Small
 from tridiff.fuzz.repro.script import MAX_LINES, script
 from tridiff.fuzz.repro.torch_script import candidates
 from tridiff.fuzz.versions import release
@@ -27,6 +29,17 @@ def test_on_a_gpu_the_script_needs_torch_alone() -> None:
     imports = [line for line in found.text.splitlines() if line.startswith(("import", "from"))]
     assert imports == ["import os, sys", "import numpy as np", "import torch"]
     assert "torch.compile(compute, fullgraph=True, dynamic=False)(a.cuda(), b.cuda()).cpu()" in found.text
+
+
+@pytest.mark.usefixtures("in_this_process")
+def test_a_script_that_compares_with_the_inputs_alone_imports_numpy() -> None:
+    """-(-x) is x: no input and no expected value is written with numpy, only the comparison."""
+    one = ENTRIES.find("zero-sign-45a944be94")
+    arrays = tuple(replace(array, content=Content(base=Small(seed=5, low=-4, high=4))) if array.content else array
+                   for array in one.case.arrays)
+    case = replace(one.case, arrays=arrays, sizes={**one.case.sizes, "rows": 64})
+    text = script(replace(one, case=case), backend="cuda", verify=False).text
+    assert "expected = a.cpu().numpy()" in text and "import numpy as np\n" in text
 
 
 def test_other_subjects_are_left_to_the_writer_of_kernels() -> None:
