@@ -2,10 +2,13 @@
 filled alike but for their type, LLVM shares what follows, and ptxas (12.8 to 13.4) may lose that all lanes meet there.
 """
 
+from msgspec.structs import replace
+
 from tridiff.fuzz.known.issue import KnownIssue
 from tridiff.fuzz.language.cases import call_of
 from tridiff.fuzz.records import Case, Together
 from tridiff.fuzz.versions import within
+from tridiff.kernels.language.call import Call
 from tridiff.oracles.dtypes import dtype
 
 
@@ -22,9 +25,22 @@ def _of_one_type(launch: Together) -> tuple[Case, ...]:
     return tuple(case for case in launch.cases if not shown or first(case))
 
 
+def _of_several_types(case: Case) -> bool:
+    """Whether branches of one warp make descriptors of types alike in width."""
+    if not isinstance(case.program, Call) or case.program.row != "descriptor.branches" or case.options.num_warps > 1:
+        return False
+    wide = [one.endswith("64") for one in str(case.program.options["types"]).split("_")]
+    return max(wide.count(True), wide.count(False)) > 1
+
+
+def _of_four_warps(case: Case) -> Case:
+    return case.under(replace(case.options, num_warps=4))
+
+
 ISSUES = (
     KnownIssue(
         name="descriptors-used-before-they-are-filled", stage="ptxas", where=(("language.descriptors", "own"),),
         title="lanes use a descriptor before it is filled where another branch makes one of another type",
-        match=lambda case: False, together=_of_one_type, errors=("illegal_instruction",), backends=("cuda",)),
+        match=_of_several_types, relative=_of_four_warps, together=_of_one_type, errors=("illegal_instruction",),
+        backends=("cuda",)),
 )

@@ -75,7 +75,7 @@ def read_environment(backend: str) -> Environment:
 
 def warm(backend: str) -> None:
     """Fill the caches that cost a subprocess or half a second, before a zygote forks; touches no device, and compiles
-    nothing: what a process compiles depends on what it compiled before (corpus/compile_order.md)."""
+    nothing: what a process compiles depends on what it compiled before (corpus/without_entries.md)."""
     if kind(backend) in FOR_CHIPS:
         importlib.import_module(f"tridiff.fuzz.backends.{'evaluated' if kind(backend) == 'evaluated' else 'compile'}")
     if kind(backend) != "interpreter":

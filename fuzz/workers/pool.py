@@ -113,7 +113,7 @@ class _Stages:
 
 class Pool:
     """Runs cases one after another on expendable workers of one device, or of the compilers for several architectures:
-    each architecture has a worker of its own (corpus/compile_order.md says why), and all come from one zygote.
+    each architecture has a worker of its own (corpus/without_entries.md says why), and all come from one zygote.
 
     `execute` always returns an outcome: death and hang of a worker are verdicts, a worker that talks nonsense is ended
     and its case not checked, and a warm spare takes over. A zygote that is gone is replaced as well.
