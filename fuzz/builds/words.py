@@ -15,6 +15,8 @@ from functools import lru_cache
 SHORTEST = 3
 ABOVE = 4
 """Lines above a statement in which a comment is about it."""
+INSIDE = 3
+"""Statements under a condition that say what it is about."""
 APART = 4
 """How much more what one text of a statement alone says has to do with the change than what both say."""
 _SYNTAX = {"getitem": "Subscript Slice", "iter": "For ListComp", "enter": "With", "exit": "With", "mul": "Mult",
@@ -61,8 +63,9 @@ def _syntax(text: str) -> collections.Counter[str]:
 
 def of_change(name: str, old: ast.AST, new: ast.AST | None, ways: Iterable[str], source: str = "") -> list[str]:
     """The words of a function's name and of its class's, of the statements to which the ways lead in either text of
-    it, without those inside of them, and of what these stand under; those that one text alone has APART times. source:
-    the file of the old one, in which comments in and above those statements say what they are for."""
+    it, of those inside of them only the first under a condition, and of what these stand under; those that one text
+    alone has APART times. source: the file of the old one, in which comments in and above those statements say what
+    they are for, and functions that do nothing but check what they check."""
     *around, last = name.split(".")
     special = last.strip("_")
     reflected = special[1:] if last.startswith("__r") else ""
@@ -73,14 +76,30 @@ def of_change(name: str, old: ast.AST, new: ast.AST | None, ways: Iterable[str],
         steps, node = way.split("."), whole
         for field, number in zip(steps[::2], steps[1::2], strict=True):
             node = dict(enumerate(getattr(node, field, ()))).get(int(number), ast.Module([], []))
-            told[whole is old].append(ast.unparse(node).partition("\n")[0])
+            told[whole is old].append(_head(node))
+        if isinstance(node, ast.If):  # what stands under a condition says what it is about
+            told[whole is old] += map(_head, (*node.body[:INSIDE], *node.orelse[:INSIDE]))
         if isinstance(node, ast.stmt) and whole is old:
             about = source.splitlines()[max(node.lineno - ABOVE, 0):node.end_lineno]
             lines += [one.partition("#")[2] for one in about]
+            lines += _checked(node, source) if isinstance(node, ast.Expr) else ()
     own, before, now = (parts(_WORD.findall(" ".join(some))) for some in (lines, *told.values()))
     # A statement that is gone is not the next one in other words.
     apart = before ^ now if len(before ^ now) < len(before & now) else ()
     return sorted([*own | before | now] + [*apart] * (APART - 1))
+
+
+def _checked(node: ast.Expr, source: str) -> list[str]:
+    """The first statements of a function of the file that a statement calls for what it does."""
+    name = node.value.func.id if isinstance(node.value, ast.Call) and isinstance(node.value.func, ast.Name) else ""
+    called = [one for one in ast.parse(source).body if isinstance(one, ast.FunctionDef) and one.name == name]
+    return [_head(one) for function in called for one in ast.walk(function)
+            if isinstance(one, ast.stmt) and one is not function][:2 * INSIDE]
+
+
+def _head(node: ast.AST) -> str:
+    """The first line of a statement."""
+    return ast.unparse(node).partition("\n")[0]
 
 
 def parts(words: Iterable[str]) -> set[str]:

@@ -141,6 +141,10 @@ EXPRESSIONS: dict[str, str] = {
     "default swizzles":
         "[gl.NVMMASharedLayout.get_default_for([rows, columns], kind).swizzle_byte_width for rows in (4, 8) "
         "for columns in (8, 16, 24, 32, 48, 64, 96, 192) for kind in (gl.int8, gl.float16, gl.float32)]",
+    "default swizzles of parts":
+        "[refused(lambda: gl.NVMMASharedLayout.get_default_for([rows, columns], kind, turned, cga_layout=split)) "
+        "for rows in (2, 8, 64) for columns in (8, 32, 96) for kind in (gl.int8, gl.float32) for turned in (False, "
+        "True) for split in (None, [[1, 0]], [[0, 1]], [[1, 0], [0, 1]])]",
     "registers of tensor memory":
         "[(kind.name, shape, warps, way, refused(lambda: blackwell._compute_tmem_reg_layout(kind, shape, shape, "
         "blackwell.TensorMemoryLayout([shape[0], shape[1]], 1), warps, way))) for kind in (tl.float32, tl.float16) "
@@ -372,6 +376,9 @@ EXPRESSIONS: dict[str, str] = {
         "'i32', 'u1', 'bf16', 'fp32', '*fp16', 'const *i8', 'u64', tl.constexpr) for one in [inspect.Parameter('a', "
         "inspect.Parameter.POSITIONAL_OR_KEYWORD, annotation=kind)] for plain in (False, True) for aligned in (False, "
         "True) for value in (1, 5, 16, 2**31, 2**63, 1.5, True, None, data, data[1:], (16, 1.0))]",
+    "targets in other forms":
+        "[refused(lambda: compiler.make_backend(GPUTarget(name, arch, width)).target) for name in ('cuda', 'hip', 'x') "
+        "for arch in (90, '90', 90.0, None) for width in (32, '32')]",
     "functions in keys":
         "[type(one).__name__ for one in jit._replace_jit_callables([tl.sum, (tl.max, 3), "
         "collections.namedtuple('Both', 'a b')(tl.sum, 4), [tl.min]])]",

@@ -86,7 +86,8 @@ def helper_names(part: str) -> str:
     wanted = {name for line in parts()[part] for name in _names(line)}
     kept = _needed([*_pieces(head)[:-1], *_pieces(helpers)], wanted)
     return " ".join(dict.fromkeys(
-        getattr(word, "attr", "") or getattr(word, "id", "") for piece in kept for word in ast.walk(ast.parse(piece))))
+        str(getattr(word, "attr", "") or getattr(word, "id", "") or getattr(word, "arg", ""))
+        for piece in kept for word in ast.walk(ast.parse(piece))))
 
 
 def showing(language: str, body: str) -> str:

@@ -302,6 +302,10 @@ _TYPES = tuple(f"tl.{name}" for name in (
     "int1", "int8", "int16", "int32", "int64", "uint8", "uint16", "uint32", "uint64", "float8e5", "float8e4nv",
     "float8e4b15", "float8e4b8", "float8e5b16", "float16", "bfloat16", "float32", "float64"))
 
+_KEPT = ("tl.int32", "tl.int64", "'a'", "'b'", "None", "plus", "tl.sum", "1.5", "(n, 1)", "tl.constexpr(3)", "4",
+         "(1, 2)")
+"""What a variable is first and then, of which no loop carries all."""
+
 _FULL = ("0", "1", "-1", "True", "1.5", "-0.0", "300", "2 ** 31", "2 ** 63", "2 ** 64 - 1", "-2 ** 63", "2 ** 64",
          "1e300", "float('nan')", "float('-inf')", "N", "n", "e", "p")
 """What blocks of every type are filled with."""
@@ -430,6 +434,15 @@ def lines(language: Language) -> dict[str, str]:
         found["atomics of descriptors"] = dict.fromkeys(
             f"r = tl.make_tensor_descriptor(x_ptr.to(tl.pointer_type({kind})), [n, 64], [64, 1], [8, 16]); "
             f"r.atomic_{call}([n, 0], r.load([n, 0]))" for kind in _TYPES for call in list(_ATOMIC)[:6])
+        found["kept"] = dict.fromkeys(
+            f"t = {before};;{way} t = {behind};;r = t" for before, behind in itertools.pairwise(_KEPT) for way in (
+                "for i in range(n):", "while n > 0:", "if n > 0:", "for i in tl.static_range(2):", "if N > 0:"))
+        found["roundings"] = dict.fromkeys(
+            f"r = f.to({one}).to({other}, fp_downcast_rounding='rtz')" for one in _TYPES for other in _TYPES
+            if "float" in one and "float" in other)
+        found["arguments of tl.dot"] |= dict.fromkeys(
+            f"r = tl.dot(g.to(tl.{one}), g.to(tl.{one}), out_dtype=tl.{other})" for one in (
+                "bfloat16", "float32", "int8", "float64") for other in ("float16", "bfloat16", "float32", "int32"))
         found["edges"] = dict.fromkeys(
             f"r = tl.make_tensor_descriptor({one}_ptr, [n, 64], [64, 1], [8, 16], '{edge}')"
             for one in "xfhlu" for edge in ("nan", "zero"))
@@ -461,7 +474,7 @@ def _instead(node: ast.expr, language: Language) -> tuple[str, ...]:
     if isinstance(node, ast.Tuple | ast.List):
         return (f"tl.constexpr({text})", text.translate(str.maketrans("()", "[]")), "(n,)", "16")
     if text in _TYPES:
-        return (f"tl.constexpr({text})", "None", *_TYPES)
+        return (f"tl.constexpr({text})", "None", f"({text},)", *_TYPES)
     if text.startswith(("tl.", "plus")) and not isinstance(node, ast.Call):
         return (f"tl.constexpr({text})", "None")
     return _OTHER_LAYOUTS if text in _LAYOUTS else _VALUES[language]

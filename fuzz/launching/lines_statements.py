@@ -309,6 +309,10 @@ r = early(x, M=3)
 r = early(a=x, N=N)
 r = apart(x, x)
 r = apart(n, k)
+r = n + "ab".count("b")
+r = N.bit_length() + n
+r = (1, 2).index(2) + n
+tl.static_assert("ab".startswith(("c", "b")))
 r = apart(n, 2) + apart(n, 3) + apart(n, 2)
 r = apart(tl.full((1,), 3, tl.int32), n)
 r = plus(x, f)
