@@ -106,7 +106,7 @@ def _of_file(package: Path, name: str, after: bytes) -> list[Change]:
         ways = places(mine[one], theirs.get(one))
         found.append(Change(file=name, name=one, users={name: (one,)}, places=ways,
                             near=tuple(dict.fromkeys((*_near(mine, one), *_callers(package, name, one)))),
-                            words=tuple(of_change(one, mine[one], theirs.get(one), ways, text.decode()))))
+                            words=tuple(of_change(one, mine[one], theirs.get(one), ways, text.decode(), mine))))
     for within in old.outside.keys() | new.outside.keys():
         before, now = (collections.Counter(one.outside.get(within, {}).keys()) for one in (old, new))
         bound = dict.fromkeys(

@@ -9,7 +9,7 @@ import contextlib
 import itertools
 import math
 import re
-from collections.abc import Collection, Iterable
+from collections.abc import Collection, Iterable, Mapping
 from functools import lru_cache
 
 SHORTEST = 3
@@ -61,11 +61,12 @@ def _syntax(text: str) -> collections.Counter[str]:
     return collections.Counter()
 
 
-def of_change(name: str, old: ast.AST, new: ast.AST | None, ways: Iterable[str], source: str = "") -> list[str]:
+def of_change(name: str, old: ast.AST, new: ast.AST | None, ways: Iterable[str], source: str = "",
+              known: Mapping[str, ast.AST] | None = None) -> list[str]:
     """The words of a function's name and of its class's, of the statements to which the ways lead in either text of
     it, of those inside of them only the first under a condition, and of what these stand under; those that one text
     alone has APART times. source: the file of the old one, in which comments in and above those statements say what
-    they are for, and functions that do nothing but check what they check."""
+    they are for. known: its functions by name, of which statements call some."""
     *around, last = name.split(".")
     special = last.strip("_")
     reflected = special[1:] if last.startswith("__r") else ""
@@ -82,19 +83,19 @@ def of_change(name: str, old: ast.AST, new: ast.AST | None, ways: Iterable[str],
         if isinstance(node, ast.stmt) and whole is old:
             about = source.splitlines()[max(node.lineno - ABOVE, 0):node.end_lineno]
             lines += [one.partition("#")[2] for one in about]
-            lines += _checked(node, source) if isinstance(node, ast.Expr) else ()
+            lines += _called(node, known or {})
     own, before, now = (parts(_WORD.findall(" ".join(some))) for some in (lines, *told.values()))
     # A statement that is gone is not the next one in other words.
     apart = before ^ now if len(before ^ now) < len(before & now) else ()
     return sorted([*own | before | now] + [*apart] * (APART - 1))
 
 
-def _checked(node: ast.Expr, source: str) -> list[str]:
-    """The first statements of a function of the file that a statement calls for what it does."""
-    name = node.value.func.id if isinstance(node.value, ast.Call) and isinstance(node.value.func, ast.Name) else ""
-    called = [one for one in ast.parse(source).body if isinstance(one, ast.FunctionDef) and one.name == name]
-    return [_head(one) for function in called for one in ast.walk(function)
-            if isinstance(one, ast.stmt) and one is not function][:2 * INSIDE]
+def _called(node: ast.stmt, known: Mapping[str, ast.AST]) -> list[str]:
+    """The first statements of the function that a statement calls, and that is all of it."""
+    call = node.value if isinstance(node, ast.Expr) else None
+    name = call.func.id if isinstance(call, ast.Call) and isinstance(call.func, ast.Name) else ""
+    inside = ast.walk(known[name]) if name in known else ()
+    return [_head(one) for one in inside if isinstance(one, ast.stmt) and one is not known[name]][:2 * INSIDE]
 
 
 def _head(node: ast.AST) -> str:

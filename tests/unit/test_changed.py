@@ -121,9 +121,9 @@ def test_words_are_those_of_the_statements_that_differ_and_of_what_they_stand_un
     assert words.count("shape") == words.count("rank") > words.count("padding") == 1
     head = of_change("f", *(ast.parse(text.format(one)).body[0] for one in ("shape", "rank")), ["body.0"])
     assert {"boundary", "padding"} <= {*head} and "nothing" not in head
-    source = "def check(fn):\n    if fn.noinline:\n        raise fn\ndef f(fn):\n    check(fn)\n    return 3\n"
-    gone = ast.parse("def f(fn):\n    return 3\n").body[0]
-    assert "noinline" in of_change("f", ast.parse(source).body[1], gone, ["body.0"], source)
+    check, old, gone = ast.parse("def check(fn):\n    if fn.noinline:\n        raise fn\n"
+                                 "def f(fn):\n    check(fn)\n    return 3\ndef f(fn):\n    return 3\n").body
+    assert "noinline" in of_change("f", old, gone, ["body.0"], known={"check": check})
     assert {"starred", "padding_option", "padding"} <= of_text("f(*x, padding_option=1)")
     assert "padding" in of_text("no Python: padding")
     assert {"notimplemented", "not", "implemented"} <= of_text("return NotImplemented")
