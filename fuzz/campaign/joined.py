@@ -216,6 +216,7 @@ class Joined:
         for issue, cases in issues_of_launch(one) if times == CONFIRMED else ():
             if len(self._recorder.launch_joined(cases, until=self._until).passed()) == len(cases):
                 _tell(self._state, self._spec.index, replace(one, issue=cause(issue)), failed.path)
+                break
 
 
 NOT_KNOWN = "not known: the campaign ended before"

@@ -109,12 +109,12 @@ class Statements:
     def again(self, condition: Any, loop: int) -> bool:
         """Whether a loop goes on; where types are found out, once at most, and also where its condition is a number."""
         self.run.step()
-        decide = self.run.decide
-        if decide is None or isinstance(condition, Value):
-            goes_on = bool(condition)
-        else:  # the body is compiled whatever the number is
-            goes_on = bool(condition) or decide((*self.run.unrolled,))
-        if not goes_on or (decide is not None and loop in self.run.running):
+        decide, goes_on = self.run.decide, bool(condition)
+        if decide is not None and loop in self.run.running:
+            goes_on = False
+        elif decide is not None and not goes_on and not isinstance(condition, Value):
+            goes_on = decide((*self.run.unrolled,))  # the body is compiled whatever the number is
+        if not goes_on:
             self.run.running.discard(loop)
             return False
         self.run.running.add(loop)
