@@ -309,6 +309,9 @@ def _handed_bits(case: Case) -> frozenset[str]:
     """Functions of the program, not inlined, that are handed bits of a number of 64, or what is made of them."""
     if not isinstance(case.program, Script):
         return frozenset()
+    apart = {one.word("name") for one in case.program.functions if one.words.get("noinline")}
+    if not apart:
+        return frozenset()
     named: set[str] = set()
 
     def made_of_bits(one: Node) -> bool:
@@ -320,7 +323,6 @@ def _handed_bits(case: Case) -> frozenset[str]:
         known = len(named)
         named.update(name for one in every(case) if one.row in ("assign", "augment", "walrus", "unpack")
                      and made_of_bits(one) for name in (one.word("names") or one.word("name")).split())
-    apart = {one.word("name") for one in every(case) if one.row == "define" and one.words.get("noinline")}
     return frozenset(one.word("name") for one in every(case) if one.row == "invoke" and made_of_bits(one)) & apart
 
 

@@ -304,7 +304,7 @@ _TYPES = tuple(f"tl.{name}" for name in (
 
 _KEPT = ("tl.int32", "tl.int64", "'a'", "'b'", "None", "plus", "tl.sum", "1.5", "(n, 1)", "tl.constexpr(3)", "4",
          "(1, 2)")
-"""What a variable is first and then, of which no loop carries all."""
+"""Python values of a variable, one after the other, which loops do not carry."""
 
 _FULL = ("0", "1", "-1", "True", "1.5", "-0.0", "300", "2 ** 31", "2 ** 63", "2 ** 64 - 1", "-2 ** 63", "2 ** 64",
          "1e300", "float('nan')", "float('-inf')", "N", "n", "e", "p")

@@ -230,14 +230,14 @@ def _rows_of_a_tensor(name: str) -> Row:
         loads=False, stores=False, aligned=True, answer=answer, refused=refused)
 
 
-_OF_A_WORD = ("int32", "uint32", "float32", "int64", "uint64")
+_IN_BRANCHES = ("int32", "uint32", "float32", "int64", "uint64")
 
 
 def _in_branches() -> Row:
     """32 bytes, stored by a descriptor of one of several types, which the number of the program chooses."""
 
     def draw(choices: Choices) -> Call:
-        types = choices.one(tuple(permutations(_OF_A_WORD, choices.one((4, 2, 3)))))
+        types = choices.one(tuple(permutations(_IN_BRANCHES, choices.one((4, 2, 3)))))
         return Call(row="descriptor.branches", operands=(choices.block("i32", (8,)),),
                     options={"types": "_".join(types)}, stored=("i32",))
 
