@@ -12,10 +12,11 @@ import sys
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from importlib.abc import MetaPathFinder
 from types import CodeType, ModuleType
-from typing import Any
+from typing import Any, TypeVar
 
 import msgspec
 
+from tridiff.fuzz.backends.beside import Compared, asked
 from tridiff.kernels.record import Record
 
 VARIABLE = "TRIDIFF_WATCHED"
@@ -25,9 +26,10 @@ READERS = {"compiler/code_generator.py": {"CodeGenerator.call_JitFunction": "fn"
            "runtime/interpreter.py": {"InterpretedFunction.rewrite": "self"}}
 """By file, methods that take a kernel function as data, and the argument that it is."""
 
-_REACHED, _READ = "__tridiff_reached__", "__tridiff_read__"
+_REACHED, _READ, _ASKED = "__tridiff_reached__", "__tridiff_read__", "__tridiff_asked__"
 
 Function = ast.FunctionDef | ast.AsyncFunctionDef
+Node = TypeVar("Node", bound=ast.AST)
 
 
 class Watch(Record, kw_only=True):
@@ -41,6 +43,9 @@ class Watch(Record, kw_only=True):
     functions: dict[str, dict[str, tuple[int, ...]]]
     places: dict[str, dict[str, dict[str, int]]] = {}
     """By file and function, ways to statements ("body.2.orelse.0") with the number of the change in front of each."""
+    compared: dict[str, dict[str, dict[str, tuple[Compared, ...]]]] = {}
+    """By file, function and way, expressions of that statement: it is as good as not run where these come to the same
+    as those of the other build."""
     read: bool = False
 
 
@@ -130,12 +135,17 @@ def _read(function: Any) -> None:
             _noted.update((number, statements(number)))
 
 
+def noting(note: Callable[[int], Any]) -> dict[str, Callable[..., Any]]:
+    """What modules with notes in them call, by name. note: takes a number."""
+    return {_REACHED: note, _READ: _read, _ASKED: asked(note)}
+
+
 class _Finder(MetaPathFinder):
     """Finds the modules in which something is to be noted."""
 
     def __init__(self, watch: Watch) -> None:
         self._package = watch.package
-        self._files, self._places = watch.functions, watch.places
+        self._files, self._places, self._compared = watch.functions, watch.places, watch.compared
         self._readers = READERS if watch.read else {}
 
     def find_spec(self, fullname: str, path: Sequence[str] | None,
@@ -150,7 +160,8 @@ class _Finder(MetaPathFinder):
         readers = self._readers.get(file, {})
         if not names and not readers:
             return None
-        found.loader = _Loader(fullname, found.origin, lambda tree: _noting(tree, names, readers, places))
+        compared = self._compared.get(file, {})
+        found.loader = _Loader(fullname, found.origin, lambda tree: put_notes(tree, names, readers, places, compared))
         return found
 
 
@@ -169,26 +180,29 @@ class _Loader(importlib.machinery.SourceFileLoader):
         return code
 
     def exec_module(self, module: ModuleType) -> None:
-        module.__dict__.update({_REACHED: _noted.add, _READ: _read})
+        module.__dict__.update(noting(_noted.add))
         super().exec_module(module)
 
 
-def _noting(tree: ast.Module, names: dict[str, tuple[int, ...]], readers: dict[str, str],
-            places: dict[str, dict[str, int]]) -> None:
-    """Put the notes into a module's syntax tree."""
+def put_notes(tree: ast.Module, names: dict[str, tuple[int, ...]], readers: dict[str, str],
+              places: dict[str, dict[str, int]], compared: dict[str, dict[str, tuple[Compared, ...]]]) -> None:
+    """Put notes into a module's syntax tree: as in a `Watch`, of this file."""
     for name, node in list(functions(tree)):
         # From behind: what is put in moves what comes later.
         ways = places.get(name, {})
         for way, number in sorted(ways.items(), key=lambda one: _order(one[0]), reverse=True):
-            _put(node, way.split("."), _call(statements(number)))
+            asks = compared.get(name, {}).get(way, ())
+            for one in asks:
+                _ask(node, f"{way}.{one.way}".rstrip("."), one, statements(number))
+            if not asks:
+                _put(node, way, _call(statements(number)))
         calls = [_call(one) for number in names.get(name, ())
                  for one in ((number,) if number in ways.values() else (number, statements(number)))]
         if name in readers:
             calls.append(ast.Call(ast.Name(_READ, ast.Load()), [ast.Name(readers[name], ast.Load())], []))
         first = 1 if ast.get_docstring(node, clean=False) is not None else 0
         place = node.body[min(first, len(node.body) - 1)]
-        node.body[first:first] = [ast.fix_missing_locations(ast.copy_location(ast.Expr(
-            ast.copy_location(call, place)), place)) for call in calls]
+        node.body[first:first] = [_placed(ast.Expr(call), place) for call in calls]
 
 
 def _call(number: int) -> ast.expr:
@@ -199,12 +213,45 @@ def _order(way: str) -> list[tuple[int, str]]:
     return [(int(part), "") if part.isdigit() else (0, part) for part in way.split(".")]
 
 
-def _put(node: ast.AST, way: list[str], call: ast.expr) -> None:
+def _put(node: ast.AST, way: str, call: ast.expr) -> None:
     """Put a call in front of the statement to which a way leads."""
-    *inner, field, last = way
-    for name, number in zip(inner[::2], inner[1::2], strict=True):
-        node = getattr(node, name)[int(number)]
+    around, _, last = way.rpartition(".")
+    around, _, field = around.rpartition(".")
+    node = _at(node, around)
     statements: list[ast.stmt] = getattr(node, field)
     place = statements[min(int(last), len(statements) - 1)] if statements else node
-    statements.insert(int(last), ast.fix_missing_locations(ast.copy_location(
-        ast.Expr(ast.copy_location(call, place)), place)))
+    statements.insert(int(last), _placed(ast.Expr(call), place))
+
+
+def _ask(node: ast.AST, way: str, one: Compared, number: int) -> None:
+    """Evaluate what stands at the end of a way together with the other build's expression."""
+    def call(mine: ast.expr) -> ast.expr:
+        nothing = ast.arguments([], [], None, [], [], None, [])
+        other = ast.parse(one.other, mode="eval").body
+        for part in ast.walk(other):
+            ast.copy_location(part, mine)
+        return ast.Call(ast.Name(_ASKED, ast.Load()), [
+            ast.Lambda(nothing, mine), ast.Lambda(nothing, other), ast.Constant(number), ast.Constant(one.truth)], [])
+
+    if not one.way:
+        _put(node, way, call(ast.Constant(False)))
+        return
+    around, _, field = way.rpartition(".")
+    if field.isdigit():
+        several: list[ast.expr] = _at(node, around)  # type: ignore[assignment]
+        several[int(field)] = _placed(call(several[int(field)]), several[int(field)])
+    else:
+        inner = _at(node, around)
+        setattr(inner, field, _placed(call(getattr(inner, field)), getattr(inner, field)))
+
+
+def _at(node: ast.AST, way: str) -> ast.AST:
+    """The node, or the list of them, at the end of a way."""
+    for step in filter(None, way.split(".")):
+        node = node[int(step)] if isinstance(node, list) else getattr(node, step)
+    return node
+
+
+def _placed(node: Node, place: ast.AST) -> Node:
+    """Give a new node, and what is new in it, the place of an old one."""
+    return ast.fix_missing_locations(ast.copy_location(node, place))

@@ -12,7 +12,9 @@ from collections.abc import Iterable, Iterator
 from functools import lru_cache
 from pathlib import Path
 
+from tridiff.fuzz.backends.beside import Compared
 from tridiff.fuzz.backends.watched import Function, Watch, functions
+from tridiff.fuzz.builds.compared import added, compared
 from tridiff.fuzz.builds.words import of_change
 from tridiff.kernels.record import Record
 
@@ -42,6 +44,8 @@ class Change(Record, kw_only=True):
     users: dict[str, tuple[str, ...]] = {}
     places: tuple[str, ...] = ()
     """Where in a function its statements differ (`watched.Watch`); none where it is not a matter of statements."""
+    compared: dict[str, tuple[Compared, ...]] = {}
+    """Of these, such whose expressions are evaluated beside those of the other build, to see whether they differ."""
     near: tuple[str, ...] = ()
     """Other words that cases may have about it: the class of a special method, the function around an inner one, and
     what calls it in its file and, if that is few, in others."""
@@ -79,10 +83,12 @@ def watch(package: Path, found: tuple[Change, ...]) -> Watch:
                 of_file[name] = (*of_file.get(name, ()), number)
     kernels = set(_kernels(package, numbers))
     places: dict[str, dict[str, dict[str, int]]] = {}
+    beside: dict[str, dict[str, dict[str, tuple[Compared, ...]]]] = {}
     for number, one in enumerate(found):
         if one.places and (one.file, one.name) not in kernels:
             places.setdefault(one.file, {})[one.name] = dict.fromkeys(one.places, number)
-    return Watch(package=str(package), functions=numbers, places=places, read=bool(kernels))
+            beside.setdefault(one.file, {})[one.name] = one.compared
+    return Watch(package=str(package), functions=numbers, places=places, compared=beside, read=bool(kernels))
 
 
 def _kernels(package: Path, numbers: dict[str, dict[str, tuple[int, ...]]]) -> Iterator[tuple[str, str]]:
@@ -103,8 +109,10 @@ def _of_file(package: Path, name: str, after: bytes) -> list[Change]:
     mine, theirs = (dict(functions(one)) for one in (tree, ast.parse(after)))
     found = []
     for one in (one for one, meaning in old.functions.items() if new.functions.get(one) != meaning):
-        ways = places(mine[one], theirs.get(one))
+        beside = places(mine[one], theirs.get(one))
+        ways = tuple(beside)
         found.append(Change(file=name, name=one, users={name: (one,)}, places=ways,
+                            compared={way: asked for way, asked in beside.items() if asked},
                             near=tuple(dict.fromkeys((*_near(mine, one), *_callers(package, name, one)))),
                             words=tuple(of_change(one, mine[one], theirs.get(one), ways, text.decode(), mine))))
     for within in old.outside.keys() | new.outside.keys():
@@ -174,16 +182,16 @@ def _called(node: ast.AST) -> set[str]:
             if isinstance(one, ast.Call)}
 
 
-def places(old: Function, new: Function | None) -> tuple[str, ...]:
-    """In front of which statements of a function another text of it differs, each as the way there ("body.2.orelse.0");
-    nothing where it differs elsewhere (arguments, decorators)."""
+def places(old: Function, new: Function | None) -> dict[str, tuple[Compared, ...]]:
+    """In front of which statements of a function another text of it differs, each as the way there ("body.2.orelse.0"),
+    with what can be asked there; nothing where it differs elsewhere (arguments, decorators)."""
     if new is None or ast.dump(old.args) != ast.dump(new.args) or list(map(ast.dump, old.decorator_list)) != list(
             map(ast.dump, new.decorator_list)):
-        return ()
-    return tuple(dict.fromkeys(_places(old, new, "")))
+        return {}
+    return dict(_places(old, new, ""))
 
 
-def _places(old: ast.AST, new: ast.AST, way: str) -> Iterator[str]:
+def _places(old: ast.AST, new: ast.AST, way: str) -> Iterator[tuple[str, tuple[Compared, ...]]]:
     for field, value in ast.iter_fields(old):
         other = getattr(new, field)
         if not _holds_statements(value, other):
@@ -194,14 +202,19 @@ def _places(old: ast.AST, new: ast.AST, way: str) -> Iterator[str]:
             here = f"{way}{field}.{number}"
             inner = list(_places(one, two, here + ".")) if _same_head(one, two) else []
             if not inner and len(value) == len(other) + 1 and _same(value[number + 1], two):
-                inner = [_missed(one, here)]
-            yield from inner or ([here] if isinstance(one, ast.stmt) else [])
+                inner = [(_missed(one, here), ())]
+            elif not inner and isinstance(one, ast.stmt) and isinstance(two, ast.stmt):
+                more = len(other) == len(value) + 1 and all(map(_same, value[number:], other[number + 1:]))
+                inner = [(here, added(two) if more else compared(one, two) if len(value) == len(other) else ())]
+            yield from inner
             if len(value) != len(other):
                 break
         else:
             if len(value) != len(other) and (not value or isinstance(value[0], ast.stmt)):
                 here = f"{way}{field}.{min(len(value), len(other))}"
-                yield _missed(value[-1], here) if len(value) == len(other) + 1 else here
+                more = len(other) == len(value) + 1 and isinstance(other[-1], ast.stmt)
+                yield (_missed(value[-1], here), ()) if len(value) == len(other) + 1 else (
+                    here, added(other[-1]) if more else ())
 
 
 def _missed(gone: ast.AST, here: str) -> str:

@@ -178,7 +178,7 @@ def test_builds_that_differ_in_few_functions_say_which_and_others_do_not(tmp_pat
 def test_a_condition_that_is_gone_is_missed_where_it_was_met(after: str, ways: tuple[str, ...]) -> None:
     old, new = (ast.parse("def f(a, b):\n" + one).body[0] for one in ("    if a: a()\n    b()\n    return 3\n", after))
     assert isinstance(old, ast.FunctionDef) and isinstance(new, ast.FunctionDef)
-    assert places(old, new) == ways
+    assert tuple(places(old, new)) == ways
 
 
 def test_the_places_of_changes_are_watched(tmp_path: Path) -> None:
