@@ -130,8 +130,9 @@ def _tiny(number: str) -> bool:
 
 
 def small_beside_bf16(call: Call) -> bool:
-    """Whether a constant too small for fp16 stands beside bf16."""
-    return any(one.dtype == "bf16" for one in call.operands) and any(_tiny(one.number) for one in call.operands)
+    """Whether a constant too small for fp16 stands beside bf16, or becomes one."""
+    beside = any(one.dtype == "bf16" for one in call.operands) or (call.row == "tl.full" and call.stored == ("bf16",))
+    return beside and any(_tiny(one.number) for one in call.operands)
 
 
 def with_a_half(case: Case) -> Case | None:

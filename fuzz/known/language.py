@@ -129,7 +129,7 @@ ISSUES = (
            errors=("*not supported between instances of 'int' and 'NoneType'*",),
            title="tl.flip without an axis does not compile"),
     _issue("small-constants-of-bf16-are-zero", "operators/value-73b3f58d99", "operators/value-a4f63914c8",
-           stage="front-end", errors=(),
+           "creation/value-8cf9629cb6", stage="front-end", errors=(),
            match=lambda case: isinstance(case.program, Call) and small_beside_bf16(case.program),
            relative=with_a_half,
            title="numbers below the range of fp16 are 0 beside bf16"),

@@ -1,7 +1,7 @@
 """Known issues of statements: what Triton's interpreter makes of them."""
 
-from collections.abc import Callable
-from functools import partial
+from collections.abc import Callable, Iterable, Iterator
+from functools import partial, reduce
 from typing import Any
 
 from msgspec.structs import replace
@@ -85,7 +85,9 @@ def _function_of_triton(one: Node) -> Node:
 
 
 def _is_word(one: Node) -> bool:
-    return one.row == "logic" or (one.row == "unary" and one.word("op") == "not ")
+    """Whether Python's `not`, `and` or `or` is in it; `a < b < c` is `a < b and b < c`."""
+    return one.row == "logic" or (one.row == "unary" and one.word("op") == "not ") or (
+        one.row == "compare" and len(one.parts) > 2)
 
 
 def _operator(one: Node) -> Node:
@@ -93,14 +95,13 @@ def _operator(one: Node) -> Node:
     decides is what the compiler takes."""
     if one.row == "unary":
         return node("compare", *one.parts, literal(False), op="==")
+    if one.row == "compare":
+        return _joined(_singly(one))
     deciding = ("False", "0") if one.word("op") == "and" else ("True", "1")
     for part in one.parts:
         if part.row == "number" and part.word("value") in deciding:
             return part
-    joined, *others = map(_truth, one.parts)
-    for part in others:
-        joined = node("binary", joined, part, op={"and": "&", "or": "|"}[one.word("op")])
-    return joined
+    return _joined(map(_truth, one.parts), {"and": "&", "or": "|"}[one.word("op")])
 
 
 def _truth(part: Node) -> Node:
@@ -276,12 +277,18 @@ def _uses_a_comparison(one: Node) -> bool:
 
 def _by_choices(one: Node) -> Node:
     """`tl.where(a < b, True, False)` in place of comparisons, joined by `&` where they are chained."""
+    return _joined(node("call", each, *_EITHER, function="tl.where") for each in _singly(one))
+
+
+def _singly(one: Node) -> Iterator[Node]:
+    """Each comparison of a chain by itself."""
     pairs = zip(one.word("op").split(), one.parts, one.parts[1:], strict=False)
-    singly = [node("call", node("compare", *tuple(pair), op=op), *_EITHER, function="tl.where") for op, *pair in pairs]
-    joined = singly[0]
-    for other in singly[1:]:
-        joined = node("binary", joined, other, op="&")
-    return joined
+    return (node("compare", *pair, op=op) for op, *pair in pairs)
+
+
+def _joined(several: Iterable[Node], op: str = "&") -> Node:
+    """Operands with one operator between them."""
+    return reduce(lambda joined, other: node("binary", joined, other, op=op), several)
 
 
 def _flattens(one: Node) -> bool:
@@ -430,7 +437,7 @@ ISSUES = (
         **by(_has_method, _with_field), errors=("AttributeError*", "TypeError*"), kinds=()),
     interpreter(
         name="interpreter-truth-values-are-pythons",
-        title="in the interpreter `not`, `and` and `or` are Python's own: a bool, or one of the operands",
+        title="in the interpreter `not`, `and`, `or` and chains are Python's own: a bool, or one of the operands",
         entries=("language.statements/attributeerror---bool--o-76512cba24",), **by(_is_word, _operator),
         errors=("AttributeError*", _NO_TENSOR, "TypeError: Cannot use /, #, or %*", "BlockTruthValue", "another_type",
                 "another_shape")),

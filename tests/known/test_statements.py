@@ -27,10 +27,11 @@ PLAIN = LaunchOptions()
 KNOWN = {one.name: one for one in ISSUES}
 
 
-def program(body: Node, *, of: Sequence[str], result: str, options: LaunchOptions = PLAIN,
-            functions: tuple[Node, ...] = ()) -> Case:
-    """A case with scalars x0, x1, ... whose program has one statement, which assigns v0."""
-    script = Script(operands=tuple(Operand(kind="scalar", dtype=one) for one in of), body=(body,), stored=("v0",),
+def program(*body: Node, of: Sequence[str], result: str, options: LaunchOptions = PLAIN,
+            functions: tuple[Node, ...] = (), constants: tuple[Operand, ...] = ()) -> Case:
+    """A case with scalars x0, x1, ... whose program assigns v0. Constants are the last operands."""
+    scalars = tuple(Operand(kind="scalar", dtype=one) for one in of)
+    script = Script(operands=scalars + constants, body=body, stored=("v0",),
                     results=(Result(dtype=result),), functions=functions)
     given = {f"x{place}": Content(base=Explicit(values=("0",))) for place in range(len(of))}
     case = Case(target="language.functions", sizes=cases.sizes_of(script, 1), program=script,
@@ -94,14 +95,20 @@ def test_a_remainder_that_an_answer_of_another_type_does_not_have_is_known() -> 
 
 
 def test_failures_in_the_interpreter_are_told_by_controls_that_run_there() -> None:
-    """The walrus also where it names a parameter that is given a number."""
+    """The walrus also where it names a parameter that is given a number, truth values also where `and` is part of a
+    chain: `v1, v2 = x0, x0 != 3 > 3`, `v2.to(tl.int8)`."""
     issues = [one for one in ISSUES if one.stage == "interpreter" and "launch" not in one.errors]
     found = [(one.name, entry(one.entries[0]).case) for one in issues]
     body = node("return", node("cast", node("walrus", name("a1"), name="w2"), to="i8"))
     called = program(node("assign", node("invoke", literal(3), name="f1"), name="v0"), of=("i8",), result="i8",
                      functions=(node("define", node("block", body), name="f1", parameters="a1"),))
+    chain = node("compare", name("x0"), name("C1"), name("C1"), op="!= >")
+    chained = program(node("unpack", node("tuple", name("x0"), chain), names="v1 v2"), node("assign", node(
+        "cast", name("v2"), to="i8"), name="v0"), of=("i8",), result="i8", constants=(
+            Operand(kind="constexpr", dtype="i32", number="3"),))
     with Pool(PoolOptions(backend="interpreter", spare=False)) as pool:
-        for issue, case in (*found, ("interpreter-walrus-names-numbers", called)):
+        for issue, case in (*found, ("interpreter-walrus-names-numbers", called),
+                            ("interpreter-truth-values-are-pythons", chained)):
             failed = pool.execute(case, "own")
             if "is taken from Triton" not in failed.reason:
                 assert Attribution(lambda one: pool.execute(one, "own")).issues(case, failed) == (issue,)
