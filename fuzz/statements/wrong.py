@@ -12,3 +12,8 @@ class Wrong:
     legal: str
     says: str
     since: str = ""
+
+
+def at(text: str, wrong: str, legal: str, says: str, since: str = "") -> Wrong:
+    """text: with `{}` at the place where one text has what is wrong and the other what is legal."""
+    return Wrong(text.replace("{}", wrong), text.replace("{}", legal), says, since)
