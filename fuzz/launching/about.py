@@ -7,11 +7,11 @@ from functools import cache
 from pathlib import Path
 
 from tridiff.fuzz.launching.cases import scene_of, text
+from tridiff.fuzz.launching.scene import ROOM, SCENES
 from tridiff.fuzz.launching.table import scenes
 from tridiff.fuzz.records import Case
 
-_OWN = "tridiff.fuzz.launching."
-_OF_SCENES = (f"{_OWN}scenes.", f"{_OWN}texts_")
+_OF_SCENES = (SCENES, f"{ROOM}texts_")
 """Modules whose text counts: what all scenes use tells none from another."""
 _WORD = re.compile(r"[A-Za-z]\w+")
 
@@ -25,7 +25,7 @@ def about(case: Case) -> str:
 def _about(name: str) -> str:
     scene = scenes()[name]
     drawn: set[object] = {value for values in scene.vocabulary.values() for value in values}
-    module, _, first = scene.play.partition(":")
+    module, _, first = f"{SCENES}{scene.play}".partition(":")
     known: set[tuple[str, str]] = set()
     waiting, words = [(module, first)], dict[str, None]()
     while waiting:
@@ -59,7 +59,7 @@ def _chosen(node: ast.stmt, drawn: set[object]) -> ast.AST:
 @cache
 def _module(name: str) -> tuple[dict[str, ast.stmt], dict[str, tuple[str, str]]]:
     """What a module of this package defines, and what it has from others of it: (module, name)."""
-    file = Path(__file__).parent.joinpath(*name.removeprefix(_OWN).split(".")).with_suffix(".py")
+    file = Path(__file__).parent.joinpath(*name.removeprefix(ROOM).split(".")).with_suffix(".py")
     defined: dict[str, ast.stmt] = {}
     imported: dict[str, tuple[str, str]] = {}
     if not name.startswith(_OF_SCENES) or not file.exists():

@@ -12,7 +12,7 @@ from tridiff.fuzz.backends.launch import Launch
 from tridiff.fuzz.launching import fragments_amd, fragments_gluon, fragments_plain
 from tridiff.fuzz.launching.expressions import EXPRESSIONS, told
 from tridiff.fuzz.launching.lines import helper_names, parts, translatable
-from tridiff.fuzz.launching.scene import EVERY, Answers, Choices, Scene, Topic
+from tridiff.fuzz.launching.scene import EVERY, ROOM, SCENES, Answers, Choices, Scene, Topic
 from tridiff.fuzz.launching.table import scenes
 from tridiff.fuzz.records import Case, Scalar
 from tridiff.fuzz.target import Limits, Vocabulary
@@ -187,7 +187,7 @@ def _play(launch: Launch, scene: Scene, played: Choices) -> None:
     for name, first in scene.newer.items():
         if before(version, first) and played[name] != next(iter(scene.vocabulary[name])):
             raise Declined(f"{scene.name} with {name} is new in Triton {first}")
-    answers: Answers = resolve(scene.play)(played, launch.backend)
+    answers: Answers = resolve(f"{SCENES}{scene.play}")(played, launch.backend)
     where = scene.name if played == choices_of(launch.case) else f"{scene.name} {played[scene.each]}"
     names = list(answers)
     if launch.planted == "first_answer_lost":
@@ -198,7 +198,7 @@ def _play(launch: Launch, scene: Scene, played: Choices) -> None:
     launch.reports.append(LaunchReport(compiled=1, answers={
         f"{where} {name}": text if len(text) <= MOST else hashlib.blake2b(text.encode(), digest_size=8).hexdigest()
         for name, text in answers.items()}))
-    due: Answers = resolve(scene.due)({"scene": scene.name, **played}, version) if scene.due else {}
+    due: Answers = resolve(f"{ROOM}{scene.due}")({"scene": scene.name, **played}, version) if scene.due else {}
     for name, text in due.items():
         if answers.get(name) != text:
             raise Refuted(name.replace(" ", "_"), scene.name,

@@ -7,6 +7,9 @@ from typing import Literal
 from tridiff.fuzz.records import Scalar
 from tridiff.fuzz.target import Path
 
+ROOM = "tridiff.fuzz.launching."
+SCENES = f"{ROOM}scenes."
+
 Topic = Literal["arguments", "options", "caches", "events", "tuning", "refusals", "sources", "descriptors", "host",
                 "layouts", "front_end", "interpreted", "translator"]
 Choices = Mapping[str, Scalar]
@@ -19,10 +22,10 @@ Answers = dict[str, str]
 
 @dataclass(frozen=True, kw_only=True)
 class Scene:
-    """play: drives Triton, in a worker: a function of the choices and the backend that returns `Answers`. due: what
-    the contract says, a function of the choices and Triton's version, of as many of the answers as it speaks of; the
-    others are only compared between builds. vocabulary: what may be drawn, simplest first. since: the first version
-    that has what it drives. legal: which combinations of choices are one."""
+    """play: drives Triton, in a worker: a function below `SCENES`, of the choices and the backend, that returns
+    `Answers`. due: what the contract says: a function below `ROOM`, of the choices and Triton's version, of as many of
+    the answers as it speaks of; the others are only compared between builds. vocabulary: what may be drawn, simplest
+    first. since: the first version that has what it drives. legal: which combinations of choices are one."""
 
     name: str
     topic: Topic
