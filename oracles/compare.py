@@ -11,6 +11,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 
 import torch
+from torch import Tensor
 
 from tridiff.oracles.bits import (
     from_bits,
@@ -42,7 +43,7 @@ class Comparison:
 
     shape: tuple[int, ...]
     device: torch.device
-    codes: torch.Tensor | None
+    codes: Tensor | None
 
     @property
     def clean(self) -> bool:
@@ -50,7 +51,7 @@ class Comparison:
         return self.codes is None
 
     @property
-    def mismatch(self) -> torch.Tensor:
+    def mismatch(self) -> Tensor:
         """Bool tensor of `shape`, True where the actual value mismatches."""
         if self.codes is None:
             return torch.zeros((), dtype=torch.bool, device=self.device).expand(self.shape)
@@ -61,7 +62,7 @@ class Comparison:
         return count_codes(self.codes)
 
 
-def count_codes(codes: torch.Tensor | None) -> dict[MismatchClass, int]:
+def count_codes(codes: Tensor | None) -> dict[MismatchClass, int]:
     """Elements per mismatch class in a `Comparison.codes` tensor."""
     if codes is None:
         return {}
@@ -70,8 +71,8 @@ def count_codes(codes: torch.Tensor | None) -> dict[MismatchClass, int]:
 
 
 def compare(
-    actual: torch.Tensor, expected: torch.Tensor, rule: Rule, *, bound: torch.Tensor | None = None,
-    x: torch.Tensor | None = None, inputs_flush_to_zero: bool = False,
+    actual: Tensor, expected: Tensor, rule: Rule, *, bound: Tensor | None = None,
+    x: Tensor | None = None, inputs_flush_to_zero: bool = False,
 ) -> Comparison:
     """Hold `actual` against `expected` under `rule`.
 
@@ -121,13 +122,13 @@ def compare(
 
 @dataclass(frozen=True, slots=True, eq=False)
 class _Sides:
-    actual: torch.Tensor
-    expected: torch.Tensor
-    bound: torch.Tensor | None
-    x: torch.Tensor | None
+    actual: Tensor
+    expected: Tensor
+    bound: Tensor | None
+    x: Tensor | None
 
-    def take(self, where: torch.Tensor) -> _Sides:
-        def pick(tensor: torch.Tensor | None) -> torch.Tensor | None:
+    def take(self, where: Tensor) -> _Sides:
+        def pick(tensor: Tensor | None) -> Tensor | None:
             if tensor is None:
                 return None
             flat = to_bits(tensor).broadcast_to(self.actual.shape).reshape(-1)[where]
@@ -138,11 +139,11 @@ class _Sides:
         return _Sides(actual, expected, pick(self.bound), pick(self.x))
 
 
-def _result(like: torch.Tensor, codes: torch.Tensor | None) -> Comparison:
+def _result(like: Tensor, codes: Tensor | None) -> Comparison:
     return Comparison(tuple(like.shape), like.device, codes)
 
 
-def _whole(like: torch.Tensor, name: MismatchClass) -> Comparison:
+def _whole(like: Tensor, name: MismatchClass) -> Comparison:
     # An empty tensor of the wrong type still has to mismatch, so the codes keep one element at least.
     shape = like.shape if like.numel() else (1,)
     return _result(like, torch.full(shape, _CODE[name], dtype=torch.uint8, device=like.device))
@@ -154,13 +155,13 @@ def _dense(sides: _Sides, rule: Rule, flush: bool) -> Comparison:
 
 
 def _compare_set(
-    actual: torch.Tensor, expected: torch.Tensor, member: Rule, bound: torch.Tensor | None, x: torch.Tensor | None,
+    actual: Tensor, expected: Tensor, member: Rule, bound: Tensor | None, x: Tensor | None,
     flush: bool,
 ) -> Comparison:
     if expected.dim() == 0 or expected.shape[0] == 0:
         raise OracleError("SET needs at least one candidate; stack them with torch.stack(candidates)")
-    first: torch.Tensor | None = None
-    matched: torch.Tensor | None = None
+    first: Tensor | None = None
+    matched: Tensor | None = None
     for candidate in expected.unbind(0):
         one = compare(actual, candidate, member, bound=bound, x=x, inputs_flush_to_zero=flush)
         if one.codes is None:
@@ -174,7 +175,7 @@ def _compare_set(
     return _result(actual, codes if bool(codes.any()) else None)
 
 
-def _classify(sides: _Sides, rule: Rule, flush: bool) -> torch.Tensor:
+def _classify(sides: _Sides, rule: Rule, flush: bool) -> Tensor:
     """uint8 codes, one per element."""
     a, e = sides.actual, sides.expected
     if rule.kind in ("ULP", "ABS", "REL", "SUM"):
@@ -192,10 +193,10 @@ def _classify(sides: _Sides, rule: Rule, flush: bool) -> torch.Tensor:
 
 
 def _codes(
-    bad: torch.Tensor, nan_a: torch.Tensor, nan_e: torch.Tensor, zeros: torch.Tensor, infinite: torch.Tensor
-) -> torch.Tensor:
+    bad: Tensor, nan_a: Tensor, nan_e: Tensor, zeros: Tensor, infinite: Tensor
+) -> Tensor:
     codes = torch.full(bad.shape, _CODE["value"], dtype=torch.uint8, device=bad.device)
-    classes: tuple[tuple[torch.Tensor, MismatchClass], ...] = (
+    classes: tuple[tuple[Tensor, MismatchClass], ...] = (
         (zeros, "zero_sign"), (infinite, "inf"), (nan_e, "nan_missing"), (nan_a, "nan_unexpected"),
         (nan_a & nan_e, "nan_payload"),
     )
@@ -204,7 +205,7 @@ def _codes(
     return codes.masked_fill(~bad, 0)
 
 
-def _classify_tolerant(sides: _Sides, rule: Rule, flush: bool) -> torch.Tensor:
+def _classify_tolerant(sides: _Sides, rule: Rule, flush: bool) -> Tensor:
     a, e = sides.actual, sides.expected
     kind = dtype(name_of_tensor(a))
     if not kind.is_float:
@@ -251,7 +252,7 @@ def _classify_tolerant(sides: _Sides, rule: Rule, flush: bool) -> torch.Tensor:
     return _codes(~good, nan_a, nan_e, zeros, infinite)
 
 
-def _classify_tolerant_integers(sides: _Sides, rule: Rule) -> torch.Tensor:
+def _classify_tolerant_integers(sides: _Sides, rule: Rule) -> Tensor:
     k = _tolerance_in_k(sides, rule)
     distance = ulp_distance(sides.actual, sides.expected).to(torch.float64)
     if rule.kind == "SUM":
@@ -264,7 +265,7 @@ def _classify_tolerant_integers(sides: _Sides, rule: Rule) -> torch.Tensor:
     return bad.to(torch.uint8) * _CODE["value"]
 
 
-def _tolerance_in_k(sides: _Sides, rule: Rule) -> torch.Tensor | float:
+def _tolerance_in_k(sides: _Sides, rule: Rule) -> Tensor | float:
     if sides.x is None:
         return rule.k
     size = to_float64(sides.x).abs().broadcast_to(sides.actual.shape)
@@ -272,11 +273,11 @@ def _tolerance_in_k(sides: _Sides, rule: Rule) -> torch.Tensor | float:
     return rule.k + rule.plus_per_abs_x * torch.where(torch.isfinite(size), size, 0.0)
 
 
-def _ceil(k: torch.Tensor | float) -> torch.Tensor | float:
+def _ceil(k: Tensor | float) -> Tensor | float:
     return float(math.ceil(k)) if isinstance(k, float) else torch.ceil(k)
 
 
-def ulp_at(reference: torch.Tensor, kind: DType) -> torch.Tensor:
+def ulp_at(reference: Tensor, kind: DType) -> Tensor:
     """Spacing of the float type `kind` at each float64 reference, as float64.
 
     Below the smallest normal it is the subnormal spacing; beyond the largest finite value (infinities and NaN
@@ -294,6 +295,6 @@ def ulp_at(reference: torch.Tensor, kind: DType) -> torch.Tensor:
     return torch.where(exponent >= -1022, normal, subnormal)
 
 
-def same(a: torch.Tensor, b: torch.Tensor, rule: Rule = NUM) -> bool:
+def same(a: Tensor, b: Tensor, rule: Rule = NUM) -> bool:
     """True if two answers match everywhere under `rule`."""
     return compare(a, b, rule).clean

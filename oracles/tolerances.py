@@ -7,6 +7,7 @@ name in `bounded.RULES`.
 """
 
 import torch
+from torch import Tensor
 
 from tridiff.oracles.bits import to_float64
 from tridiff.oracles.dtypes import dtype, name_of_tensor
@@ -35,14 +36,14 @@ def chain_depth(count: int, lanes: int) -> int:
     return -(-count // lanes) + (lanes - 1).bit_length()
 
 
-def _total(x: torch.Tensor, dim: int) -> tuple[torch.Tensor, torch.Tensor]:
+def _total(x: Tensor, dim: int) -> tuple[Tensor, Tensor]:
     """Sum of |finite x| and whether the slice is finite throughout."""
     wide = to_float64(x)
     finite = torch.isfinite(wide)
     return torch.where(finite, wide.abs(), 0.0).sum(dim), finite.all(dim)
 
 
-def _settle(bound: torch.Tensor, total: torch.Tensor, finite: torch.Tensor, acc: str) -> torch.Tensor:
+def _settle(bound: Tensor, total: Tensor, finite: Tensor, acc: str) -> Tensor:
     """Semantic slices get 0; a slice whose partial sums may overflow is open (±inf, NaN and finite are all
     right).
     """
@@ -50,13 +51,13 @@ def _settle(bound: torch.Tensor, total: torch.Tensor, finite: torch.Tensor, acc:
     return torch.where(finite, bound, torch.where(total > float(dtype(acc).max), torch.inf, 0.0))
 
 
-def sum_bound(x: torch.Tensor, dim: int = -1, *, acc: str = "fp32") -> torch.Tensor:
+def sum_bound(x: Tensor, dim: int = -1, *, acc: str = "fp32") -> Tensor:
     """N*eps*S|x| along `dim` (removed)."""
     total, finite = _total(x, dim)
     return _settle(x.shape[dim] * eps(acc) * total, total, finite, acc)
 
 
-def mean_bound(x: torch.Tensor, dim: int = -1, *, acc: str = "fp32") -> torch.Tensor:
+def mean_bound(x: Tensor, dim: int = -1, *, acc: str = "fp32") -> Tensor:
     """Sum bound / N, plus the rounding of the division of a value up to S|x|/N: 2 ulp for the fast fp32 one, which are
     subnormal steps where the mean is subnormal.
     """
@@ -66,7 +67,7 @@ def mean_bound(x: torch.Tensor, dim: int = -1, *, acc: str = "fp32") -> torch.Te
     return _settle(bound, total, finite, acc)
 
 
-def prefix_sum_bound(x: torch.Tensor, dim: int = -1, *, acc: str = "fp32") -> torch.Tensor:
+def prefix_sum_bound(x: Tensor, dim: int = -1, *, acc: str = "fp32") -> Tensor:
     """The sum bound of the first i+1 elements, for every i; shape of x. Open after a possible overflow."""
     wide = to_float64(x)
     finite = torch.isfinite(wide)
@@ -75,7 +76,7 @@ def prefix_sum_bound(x: torch.Tensor, dim: int = -1, *, acc: str = "fp32") -> to
     return _settle(steps * eps(acc) * total, total, finite.to(torch.int8).cummin(dim).values.bool(), acc)
 
 
-def prod_in_range(x: torch.Tensor, dim: int = -1, *, acc: str = "fp32") -> torch.Tensor:
+def prod_in_range(x: Tensor, dim: int = -1, *, acc: str = "fp32") -> Tensor:
     """True where no partial product in any order can leave the normal range (finite nonzero factors
     counted).
     """
@@ -87,7 +88,7 @@ def prod_in_range(x: torch.Tensor, dim: int = -1, *, acc: str = "fp32") -> torch
     return (grown < top) & (shrunk < top - 1)
 
 
-def prod_bound(x: torch.Tensor, expected: torch.Tensor, dim: int = -1, *, acc: str = "fp32") -> torch.Tensor:
+def prod_bound(x: Tensor, expected: Tensor, dim: int = -1, *, acc: str = "fp32") -> Tensor:
     """N*eps*|expected| where the range condition holds; elsewhere the lane is open. expected: unrounded,
     float64.
     """
@@ -96,7 +97,7 @@ def prod_bound(x: torch.Tensor, expected: torch.Tensor, dim: int = -1, *, acc: s
     return torch.where(inside, relative, torch.inf)
 
 
-def prefix_product_bound(x: torch.Tensor, dim: int = -1, *, acc: str = "fp32") -> torch.Tensor:
+def prefix_product_bound(x: Tensor, dim: int = -1, *, acc: str = "fp32") -> Tensor:
     """The bound of the product of the first i+1 elements, for every i; shape of x. Open from where a partial product of
     the prefix may leave the normal range, but for what a NaN or an infinity decides."""
     wide = to_float64(x)
@@ -109,8 +110,8 @@ def prefix_product_bound(x: torch.Tensor, dim: int = -1, *, acc: str = "fp32") -
     return torch.where(inside, steps * eps(acc) * size, torch.inf)
 
 
-def dot_bound(a: torch.Tensor, b: torch.Tensor, *, precision: str = "ieee", acc: str = "fp32",
-              beyond: bool = False) -> torch.Tensor:
+def dot_bound(a: Tensor, b: Tensor, *, precision: str = "ieee", acc: str = "fp32",
+              beyond: bool = False) -> Tensor:
     """Bound of a @ b (M,K)x(K,N): precision is ieee, tf32, tf32x3, half (bf16/fp16 inputs) or fp8. beyond: what may
     overflow has a bound too, for numbers that come out there; infinities and NaN are the caller's to allow.
 
@@ -146,15 +147,15 @@ def dot_bound(a: torch.Tensor, b: torch.Tensor, *, precision: str = "ieee", acc:
     return torch.where(finite, bound, 0.0) if beyond else _settle(bound, total, finite, acc)
 
 
-def _aligned(x: torch.Tensor, finite: torch.Tensor) -> torch.Tensor:
+def _aligned(x: Tensor, finite: Tensor) -> Tensor:
     """Sizes by which products of narrow floats are aligned: of subnormal numbers that of the smallest normal one."""
     size = torch.where(finite, to_float64(x).abs(), 0.0)
     return torch.where(size > 0, size.clamp(min=dtype(name_of_tensor(x)).smallest_normal), size)
 
 
 def welford_mean_bound(
-    mean: torch.Tensor, weight: torch.Tensor, dim: int = -1, *, depth: int, acc: str = "fp32"
-) -> torch.Tensor:
+    mean: Tensor, weight: Tensor, dim: int = -1, *, depth: int, acc: str = "fp32"
+) -> Tensor:
     """Bound on the mean of a Welford tree along `dim` (removed): 8*(d+4)*u times the largest |mean| that counts, and a
     subnormal step per merge.
 
@@ -171,9 +172,9 @@ def welford_mean_bound(
 
 
 def welford_m2_bound(
-    mean: torch.Tensor, m2: torch.Tensor, weight: torch.Tensor, expected_m2: torch.Tensor,
+    mean: Tensor, m2: Tensor, weight: Tensor, expected_m2: Tensor,
     dim: int = -1, *, depth: int, acc: str = "fp32",
-) -> torch.Tensor:
+) -> Tensor:
     """Bound on m2 of a Welford tree over `dim` (removed). expected_m2: unrounded float64 of the whole slice.
 
     c = 8*(d+4)*u, M the largest |mean| that counts, E = m2 + N*M^2. Relative c*kappa, i.e. c*sqrt(m2*E); for m2 near 0
@@ -200,8 +201,8 @@ def welford_m2_bound(
     return torch.where((counted & torch.isinf(inner)).any(dim) | torch.isinf(expected_m2), torch.inf, bound)
 
 
-def _counted_means(mean: torch.Tensor, weight: torch.Tensor, dim: int) -> tuple[torch.Tensor, torch.Tensor,
-                                                                               torch.Tensor]:
+def _counted_means(mean: Tensor, weight: Tensor, dim: int) -> tuple[Tensor, Tensor,
+                                                                               Tensor]:
     """(means in float64, 0 where they do not count or are special; which count; per slice, whether those that count are
     finite)."""
     wide, counted = to_float64(mean), to_float64(weight) != 0
@@ -209,14 +210,14 @@ def _counted_means(mean: torch.Tensor, weight: torch.Tensor, dim: int) -> tuple[
     return torch.where(counted & finite, wide, 0.0), counted, (finite | ~counted).all(dim)
 
 
-def _merges(counted: torch.Tensor, dim: int) -> torch.Tensor:
+def _merges(counted: Tensor, dim: int) -> Tensor:
     """Merges of states that count, per slice: one less than there are, and one for a final rounding."""
     return counted.to(torch.float64).sum(dim).clamp_min(1.0)
 
 
 def two_pass_variance_bound(
-    x: torch.Tensor, mean: torch.Tensor, variance: torch.Tensor, dim: int = -1, *, acc: str = "fp32"
-) -> torch.Tensor:
+    x: Tensor, mean: Tensor, variance: Tensor, dim: int = -1, *, acc: str = "fp32"
+) -> Tensor:
     """Relative N*eps + (N*u*kappa)^2 of the variance; the second term through var*kappa^2 = var + mean^2. Each square
     may round below the normal numbers, and so may the quotient: 4 subnormal steps together."""
     count = x.shape[dim]
@@ -228,7 +229,7 @@ def two_pass_variance_bound(
     return _settle(bound, total, finite, acc)
 
 
-def _exp_error(shifted: torch.Tensor, acc: str) -> torch.Tensor:
+def _exp_error(shifted: Tensor, acc: str) -> Tensor:
     """Relative error of exp at a shifted argument: 3.5 ulps of at most 2u, EXP_SLOPE |x| (which counts ulps where they
     are smallest, u), and the rounding of the shift itself.
     """
@@ -236,7 +237,7 @@ def _exp_error(shifted: torch.Tensor, acc: str) -> torch.Tensor:
     return (2 * 3.5 + EXP_SLOPE * shifted.abs() + shifted.abs()) * u
 
 
-def softmax_bound(x: torch.Tensor, dim: int = -1, *, acc: str = "fp32") -> torch.Tensor:
+def softmax_bound(x: Tensor, dim: int = -1, *, acc: str = "fp32") -> Tensor:
     """Absolute bound on every element of softmax along `dim`; shape of x. Twice the first-order sum of
     errors.
     """
@@ -251,7 +252,7 @@ def softmax_bound(x: torch.Tensor, dim: int = -1, *, acc: str = "fp32") -> torch
     return torch.where(finite, bound, 0.0)
 
 
-def slope_bound(x: torch.Tensor, op: str, name: str) -> torch.Tensor:
+def slope_bound(x: Tensor, op: str, name: str) -> Tensor:
     """Allowed errors of exp and sigmoid in the type `name`: ulps of the result that grow with |x|
     (`tridiff.oracles.pointwise`); 0 where x is no number."""
     from tridiff.oracles.by_torch import pointwise
@@ -266,15 +267,15 @@ def slope_bound(x: torch.Tensor, op: str, name: str) -> torch.Tensor:
     return torch.where(torch.isfinite(wide) & torch.isfinite(expected), bound, 0.0)
 
 
-def approximation_bound(expected: torch.Tensor, *, ulps: torch.Tensor | float = 0.0,
-                        absolute: torch.Tensor | float = 0.0, name: str = "fp32") -> torch.Tensor:
+def approximation_bound(expected: Tensor, *, ulps: Tensor | float = 0.0,
+                        absolute: Tensor | float = 0.0, name: str = "fp32") -> Tensor:
     """`absolute` and `ulps` of each expected result (float64) in the type `name`; 0 where it is not finite."""
     kind = dtype(name)
     ulp = (expected.abs() * 2.0**-kind.mantissa_bits).clamp_min(kind.smallest_subnormal)
     return torch.where(torch.isfinite(expected), ulps * ulp + absolute, 0.0)
 
 
-def lgamma_bound(expected: torch.Tensor, *, acc: str = "fp32") -> torch.Tensor:
+def lgamma_bound(expected: Tensor, *, acc: str = "fp32") -> Tensor:
     """2^-18 between the first negative roots, where no ulp figure exists; 2^-48 * max(1, |lgamma|) for fp64.
 
     There lgamma(x) is log(pi / |x sin(pi x)|) - lgamma(|x|), both below 16, where fp32 numbers are a step of 2^-20

@@ -10,6 +10,7 @@ from dataclasses import dataclass, replace
 from typing import Literal
 
 import torch
+from torch import Tensor
 
 from tridiff.oracles.bits import from_bits, to_bits, unsigned_bits
 from tridiff.oracles.compare import Comparison, compare, count_codes
@@ -31,9 +32,9 @@ class Answer:
     """
 
     name: str
-    values: torch.Tensor
-    rows: torch.Tensor | None = None
-    bound: torch.Tensor | None = None
+    values: Tensor
+    rows: Tensor | None = None
+    bound: Tensor | None = None
     rule: Rule | None = None
     decisive: bool = False
 
@@ -85,8 +86,8 @@ class Judgement:
 
 
 def judge(
-    actual: torch.Tensor, answers: Sequence[Answer], rule: Rule, *, defined: torch.Tensor | None = None,
-    x: torch.Tensor | None = None, inputs_flush_to_zero: bool = False, max_examples: int = 8,
+    actual: Tensor, answers: Sequence[Answer], rule: Rule, *, defined: Tensor | None = None,
+    x: Tensor | None = None, inputs_flush_to_zero: bool = False, max_examples: int = 8,
 ) -> Judgement:
     """Judge `actual` (rows, ...) against the answers of one or more oracles.
 
@@ -119,11 +120,11 @@ class _View:
 
     answer: Answer
     rule: Rule
-    index: torch.Tensor | None
+    index: Tensor | None
     comparison: Comparison
-    codes: torch.Tensor | None
+    codes: Tensor | None
 
-    def scatter(self, per_entry: torch.Tensor, rows: int) -> torch.Tensor:
+    def scatter(self, per_entry: Tensor, rows: int) -> Tensor:
         if self.index is None:
             return per_entry
         out = torch.zeros(rows, dtype=per_entry.dtype, device=per_entry.device)
@@ -131,7 +132,7 @@ class _View:
         return out
 
 
-def _spread(defined: torch.Tensor, actual: torch.Tensor) -> torch.Tensor:
+def _spread(defined: Tensor, actual: Tensor) -> Tensor:
     if defined.dtype != torch.bool:
         raise OracleError(f"defined must be a bool tensor, got {defined.dtype}")
     if defined.shape == actual.shape:
@@ -141,13 +142,13 @@ def _spread(defined: torch.Tensor, actual: torch.Tensor) -> torch.Tensor:
     raise OracleError(f"defined has shape {tuple(defined.shape)}; expected {tuple(actual.shape)} or the rows alone")
 
 
-def _flat(tensor: torch.Tensor) -> torch.Tensor:
+def _flat(tensor: Tensor) -> Tensor:
     """(rows, lanes); keeps the row count of empty tensors."""
     rows = tensor.shape[0]
     return tensor.reshape(rows, tensor.numel() // rows if rows else 0)
 
 
-def _rows_of(tensor: torch.Tensor, index: torch.Tensor | None) -> torch.Tensor:
+def _rows_of(tensor: Tensor, index: Tensor | None) -> Tensor:
     if index is None:
         return tensor
     # Through bits: torch cannot index every element type on every device.
@@ -155,7 +156,7 @@ def _rows_of(tensor: torch.Tensor, index: torch.Tensor | None) -> torch.Tensor:
 
 
 def _view(
-    actual: torch.Tensor, answer: Answer, rule: Rule, lanes: torch.Tensor | None, x: torch.Tensor | None, flush: bool,
+    actual: Tensor, answer: Answer, rule: Rule, lanes: Tensor | None, x: Tensor | None, flush: bool,
 ) -> _View:
     own = answer.rule or rule
     index = answer.rows
@@ -183,7 +184,7 @@ def _view(
 
 
 def _vote(
-    actual: torch.Tensor, views: list[_View], lanes: torch.Tensor | None, judged_by: tuple[tuple[str, int], ...],
+    actual: Tensor, views: list[_View], lanes: Tensor | None, judged_by: tuple[tuple[str, int], ...],
     max_examples: int,
 ) -> Judgement:
     rows, device = actual.shape[0], actual.device
@@ -191,7 +192,7 @@ def _vote(
     undefined = none if lanes is None or not actual.numel() else ~_flat(lanes).any(1)
     accepts, rejects = torch.zeros(rows, dtype=torch.int32, device=device), none.to(torch.int32)
     decided, decided_bad = none, none
-    bad_rows: list[torch.Tensor] = []
+    bad_rows: list[Tensor] = []
     for view in views:
         entries = rows if view.index is None else len(view.index)
         judged = view.scatter(torch.ones(entries, dtype=torch.bool, device=device), rows)
@@ -234,11 +235,11 @@ def _vote(
     )
 
 
-def _first(mask: torch.Tensor, limit: int) -> tuple[int, ...]:
+def _first(mask: Tensor, limit: int) -> tuple[int, ...]:
     return tuple(mask.nonzero().squeeze(1)[:limit].tolist())
 
 
-def _positions(view: _View, wanted: torch.Tensor) -> torch.Tensor | None:
+def _positions(view: _View, wanted: Tensor) -> Tensor | None:
     """Entries of a view for the given rows, or None if it does not cover them all."""
     if view.index is None:
         return wanted
@@ -249,8 +250,8 @@ def _positions(view: _View, wanted: torch.Tensor) -> torch.Tensor | None:
 
 
 def _rejections_share_an_answer(
-    views: list[_View], bad_rows: list[torch.Tensor], rows: torch.Tensor, lanes: torch.Tensor | None
-) -> torch.Tensor:
+    views: list[_View], bad_rows: list[Tensor], rows: Tensor, lanes: Tensor | None
+) -> Tensor:
     """True for rows whose rejecting oracles expect the same values: only then do they form a majority."""
     shared = rows.clone()
     for i, first in enumerate(views):
@@ -275,7 +276,7 @@ def _rejections_share_an_answer(
     return shared
 
 
-def _examples(actual: torch.Tensor, views: list[_View], row: int) -> list[Example]:
+def _examples(actual: Tensor, views: list[_View], row: int) -> list[Example]:
     """The first mismatching element of one row, with what every oracle expected there."""
     wanted = torch.tensor([row], device=actual.device)
     found: tuple[int, MismatchClass] | None = None
@@ -299,6 +300,6 @@ def _examples(actual: torch.Tensor, views: list[_View], row: int) -> list[Exampl
     return [Example(row, lane, name, _pattern(actual, row, lane), tuple(expected))]
 
 
-def _pattern(values: torch.Tensor, row: int, lane: int) -> int:
+def _pattern(values: Tensor, row: int, lane: int) -> int:
     width = dtype(name_of_tensor(values)).storage_bits
     return int(unsigned_bits(_flat(values[row : row + 1]))[0, lane]) & ((1 << width) - 1)

@@ -5,26 +5,27 @@ for `compare(..., SUM(...), bound=...)`; see `tridiff.oracles.tolerances` for th
 """
 
 import torch
+from torch import Tensor
 
 from tridiff.oracles import tolerances
 from tridiff.oracles.by_torch import reductions, welford
 from tridiff.oracles.dtypes import name_of_tensor, torch_dtype
 
 
-def prod(x: torch.Tensor) -> torch.Tensor:
+def prod(x: Tensor) -> Tensor:
     """Of the product of each row, accumulated in the type of x."""
     return tolerances.prod_bound(x, reductions.prod(x), acc=name_of_tensor(x))
 
 
-Bounds = tuple[torch.Tensor, torch.Tensor, torch.Tensor]
+Bounds = tuple[Tensor, Tensor, Tensor]
 
 
-def welford_states(mean: torch.Tensor, m2: torch.Tensor, weight: torch.Tensor) -> Bounds:
+def welford_states(mean: Tensor, m2: Tensor, weight: Tensor) -> Bounds:
     """Of (mean, m2, weight) of each row of states, merged in any order."""
     return _welford(mean, m2, weight, dim=-1, depth=mean.shape[-1])
 
 
-def welford_rows(a: torch.Tensor, *, accumulator: str, lanes: int) -> Bounds:
+def welford_rows(a: Tensor, *, accumulator: str, lanes: int) -> Bounds:
     """Of (mean, m2, weight) of each row of elements: `lanes` accumulators, merged as a tree."""
     wide = a.to(torch_dtype(accumulator))
     depth = tolerances.chain_depth(a.shape[-1], lanes)
@@ -32,8 +33,8 @@ def welford_rows(a: torch.Tensor, *, accumulator: str, lanes: int) -> Bounds:
 
 
 def welford_pairs(
-    mean_1: torch.Tensor, m2_1: torch.Tensor, weight_1: torch.Tensor,
-    mean_2: torch.Tensor, m2_2: torch.Tensor, weight_2: torch.Tensor,
+    mean_1: Tensor, m2_1: Tensor, weight_1: Tensor,
+    mean_2: Tensor, m2_2: Tensor, weight_2: Tensor,
 ) -> Bounds:  # fmt: skip
     """Of (mean, m2, weight) of two states each, merged element-wise."""
     state = (torch.stack(pair) for pair in ((mean_1, mean_2), (m2_1, m2_2), (weight_1, weight_2)))
@@ -41,7 +42,7 @@ def welford_pairs(
 
 
 def welford_step(
-    value: torch.Tensor, mean: torch.Tensor, m2: torch.Tensor, weight: torch.Tensor, *, first: bool
+    value: Tensor, mean: Tensor, m2: Tensor, weight: Tensor, *, first: bool
 ) -> Bounds:
     """Of (mean, m2, weight) after one more element; a first one is exact."""
     if first:
@@ -50,7 +51,7 @@ def welford_step(
     return welford_pairs(mean, m2, weight, value, torch.zeros_like(m2), torch.ones_like(weight))
 
 
-def _welford(mean: torch.Tensor, m2: torch.Tensor, weight: torch.Tensor, *, dim: int, depth: int) -> Bounds:
+def _welford(mean: Tensor, m2: Tensor, weight: Tensor, *, dim: int, depth: int) -> Bounds:
     acc = name_of_tensor(mean)
     _, spread, _ = welford.welford(mean, m2, weight, dim)
     return (tolerances.welford_mean_bound(mean, weight, dim, depth=depth, acc=acc),

@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 import torch
+from torch import Tensor
 
 from tridiff.oracles.bits import to_bits
 
@@ -12,7 +13,7 @@ if TYPE_CHECKING:
     from tridiff.kernels.pipelines.boxes import Boxes
 
 
-def moved(x: torch.Tensor, *initial: torch.Tensor, record: Boxes) -> torch.Tensor:
+def moved(x: Tensor, *initial: Tensor, record: Boxes) -> Tensor:
     """See the function of this name in `tridiff.oracles.by_numpy.boxes`."""
     bits = to_bits(x)
     outside = to_bits(torch.full((1,), float("nan"), dtype=x.dtype, device=x.device)) if record.nan else (
@@ -28,7 +29,7 @@ def moved(x: torch.Tensor, *initial: torch.Tensor, record: Boxes) -> torch.Tenso
     return (out if initial else torch.cat(found, 1)).view(x.dtype)
 
 
-def _places(start: tuple[int, ...], record: Boxes, t: int, device: torch.device) -> tuple[torch.Tensor, torch.Tensor]:
+def _places(start: tuple[int, ...], record: Boxes, t: int, device: torch.device) -> tuple[Tensor, Tensor]:
     """Of every element of box t: its position in a program's memory (0 if outside), and whether it is inside."""
     place = torch.zeros(1, dtype=torch.int64, device=device)
     inside = torch.ones(1, dtype=torch.bool, device=device)

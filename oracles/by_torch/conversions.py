@@ -6,13 +6,14 @@ bit makes the second rounding the only one that counts.
 """
 
 import torch
+from torch import Tensor
 
 from tridiff.oracles.bits import INT64_MIN, from_bits, is_nan, is_zero, to_bits
 from tridiff.oracles.by_torch.integer import narrow, widen
 from tridiff.oracles.dtypes import dtype, name_of_tensor, torch_dtype
 
 
-def _to_odd_float32(x: torch.Tensor) -> torch.Tensor:
+def _to_odd_float32(x: Tensor) -> Tensor:
     """float64 to float32, inexact results rounded to the neighbour with an odd last bit."""
     near = x.to(torch.float32)
     back = near.to(torch.float64)
@@ -24,12 +25,12 @@ def _to_odd_float32(x: torch.Tensor) -> torch.Tensor:
     return from_bits(torch.where(inexact, bits + step.to(torch.int32), bits), "fp32")
 
 
-def _unsigned_halves(wide: torch.Tensor) -> torch.Tensor:
+def _unsigned_halves(wide: Tensor) -> Tensor:
     """u64 bits from 2^63 on as signed: halved, with the lost bit kept sticky."""
     return ((wide >> 1) & ~INT64_MIN) | (wide & 1)
 
 
-def _integer_to_odd_float64(wide: torch.Tensor) -> torch.Tensor:
+def _integer_to_odd_float64(wide: Tensor) -> Tensor:
     """int64 to float64, inexact values rounded to odd, so that a narrower rounding can follow."""
     low = wide & 0x7FF
     # Below 2^53 everything is exact. Above, dropping 11 bits leaves a 53-bit integer; the dropped ones become
@@ -39,7 +40,7 @@ def _integer_to_odd_float64(wide: torch.Tensor) -> torch.Tensor:
     return torch.where(large, sticky, wide).to(torch.float64)
 
 
-def convert(x: torch.Tensor, *, to: str) -> torch.Tensor:
+def convert(x: Tensor, *, to: str) -> Tensor:
     """x converted to type `to`, same shape."""
     source, target = dtype(name_of_tensor(x)), dtype(to)
     if target.kind == "bool":
@@ -74,7 +75,7 @@ def convert(x: torch.Tensor, *, to: str) -> torch.Tensor:
     return odd.to(torch_dtype(to))
 
 
-def convert_defined(x: torch.Tensor, *, to: str) -> torch.Tensor:
+def convert_defined(x: Tensor, *, to: str) -> Tensor:
     """False for float inputs that an integer target cannot hold: NaN, infinities, truncated values out of
     range.
     """

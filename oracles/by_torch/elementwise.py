@@ -1,6 +1,7 @@
 """Element-wise addition in torch, on any device; the second source beside `tridiff.oracles.by_numpy.elementwise`."""
 
 import torch
+from torch import Tensor
 
 from tridiff.oracles.bits import from_bits, is_nan, to_bits
 from tridiff.oracles.by_torch import integer
@@ -8,7 +9,7 @@ from tridiff.oracles.dtypes import FLOATS, dtype, name_of_tensor
 from tridiff.oracles.errors import OracleError
 
 
-def round_to_bf16(x: torch.Tensor) -> torch.Tensor:
+def round_to_bf16(x: Tensor) -> Tensor:
     """float32 to bf16, nearest even, by integer arithmetic on the bits (overflow to infinity, NaN stays
     NaN).
     """
@@ -21,7 +22,7 @@ def round_to_bf16(x: torch.Tensor) -> torch.Tensor:
     return from_bits(torch.where(is_nan(x), quiet, rounded), "bf16")
 
 
-def vector_add(a: torch.Tensor, b: torch.Tensor) -> torch.Tensor:
+def vector_add(a: Tensor, b: Tensor) -> Tensor:
     """a + b for two tensors of one type: integers wrap, i1 adds modulo 2, floats round once to nearest even.
 
     fp32 is added in float64 and rounded again: with 53 >= 2*24 + 2 bits the second rounding cannot matter.

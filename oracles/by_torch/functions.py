@@ -8,19 +8,20 @@ to 1e-7 between 3 and 20 (mpmath, on a CPU).
 from collections.abc import Callable
 
 import torch
+from torch import Tensor
 
 from tridiff.oracles.bits import to_float64
 from tridiff.oracles.errors import OracleError
 
-_Function = Callable[..., torch.Tensor]
+_Function = Callable[..., Tensor]
 
 
-def _erfcx(x: torch.Tensor) -> torch.Tensor:
+def _erfcx(x: Tensor) -> Tensor:
     """On the host: on a GPU, torch compiles its hundred polynomials at the first call of a process."""
     return torch.special.erfcx(x.cpu()).to(x.device)
 
 
-def _cbrt(x: torch.Tensor) -> torch.Tensor:
+def _cbrt(x: Tensor) -> Tensor:
     """By a root of the magnitude, and one step of Newton's method, of what is neither 0 nor infinite."""
     plain = torch.isfinite(x) & (x != 0)
     size = torch.where(plain, x.abs(), 1.0)
@@ -44,7 +45,7 @@ FUNCTIONS: dict[str, _Function] = {
 }
 
 
-def evaluate(op: str, *inputs: torch.Tensor) -> torch.Tensor:
+def evaluate(op: str, *inputs: Tensor) -> Tensor:
     """float64 value of `op`; OracleError for an operation torch has no function for."""
     if op not in FUNCTIONS:
         raise OracleError(f"torch has no {op!r}; use tridiff.oracles.by_exact.functions")

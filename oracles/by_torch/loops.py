@@ -1,9 +1,10 @@
 """Loops over blocks of a line, in torch; see `tridiff.oracles.by_numpy.loops`."""
 
 import torch
+from torch import Tensor
 
 
-def stream(x: torch.Tensor, y: torch.Tensor, *, kind: str, block: int) -> torch.Tensor:
+def stream(x: Tensor, y: Tensor, *, kind: str, block: int) -> Tensor:
     """See the kernel `stream`, per line."""
     if kind == "add":
         return x + y
@@ -21,7 +22,7 @@ def stream(x: torch.Tensor, y: torch.Tensor, *, kind: str, block: int) -> torch.
     return torch.where(last >= 0, found, 0).reshape(lines, -1)[:, :length].contiguous()
 
 
-def fold(x: torch.Tensor, *, kind: str) -> torch.Tensor:
+def fold(x: Tensor, *, kind: str) -> Tensor:
     """Sum, maximum or exclusive or of every line."""
     if kind == "sum":
         return x.sum(-1, dtype=torch.int64).to(x.dtype)
@@ -34,7 +35,7 @@ def fold(x: torch.Tensor, *, kind: str) -> torch.Tensor:
     return x[:, 0]
 
 
-def product(a: torch.Tensor, b: torch.Tensor, *, transposed: bool) -> torch.Tensor:
+def product(a: Tensor, b: Tensor, *, transposed: bool) -> Tensor:
     """a @ b per program by sums over the inner axis: float64, or exact int32."""
     right = b.transpose(1, 2) if transposed else b
     wide = torch.float64 if a.dtype.is_floating_point else torch.int64
@@ -42,7 +43,7 @@ def product(a: torch.Tensor, b: torch.Tensor, *, transposed: bool) -> torch.Tens
     return found if wide == torch.float64 else found.round().to(torch.int64).to(torch.int32)
 
 
-def gathered(x: torch.Tensor, index: torch.Tensor, *, scatter: bool) -> torch.Tensor:
+def gathered(x: Tensor, index: Tensor, *, scatter: bool) -> Tensor:
     """Rows of x by index, or rows of x put at distinct indices with zero elsewhere."""
     if not scatter:
         return torch.index_select(x, 0, index.to(torch.int64))

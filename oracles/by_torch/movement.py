@@ -9,6 +9,7 @@ Tensors are on the CPU.
 from dataclasses import dataclass
 
 import torch
+from torch import Tensor
 
 from tridiff.oracles.bits import from_bits, to_bits
 from tridiff.oracles.by_torch.integer import narrow
@@ -21,9 +22,9 @@ class View:
     """Elements of a buffer. content: the buffer's bytes in logical order, then those on which no element lies. parts
     (..., itemsize): numbers of the bytes that make up each element. physical: where the layout puts each byte."""
 
-    content: torch.Tensor
-    parts: torch.Tensor
-    physical: torch.Tensor
+    content: Tensor
+    parts: Tensor
+    physical: Tensor
     dtype: str
 
 
@@ -31,13 +32,13 @@ class View:
 class Exchange:
     """What an atomic scatter returns if the elements arrive in row-major order; 0 where inactive."""
 
-    old: torch.Tensor
+    old: Tensor
 
 
 # -- tensors ------------------------------------------------------------------------------------------------
 
 
-def load(array: torch.Tensor, order: tuple[int, ...], mask: tuple[int, int] | None, other: int) -> torch.Tensor:
+def load(array: Tensor, order: tuple[int, ...], mask: tuple[int, int] | None, other: int) -> Tensor:
     """See the numpy function."""
     value = array.permute(order) if order else array
     if mask is None:
@@ -51,7 +52,7 @@ def load(array: torch.Tensor, order: tuple[int, ...], mask: tuple[int, int] | No
 
 
 def ramp(shape: tuple[int, ...], strides: tuple[int, ...], start: int, flip: int, mask: int,
-         dtype: str) -> torch.Tensor:
+         dtype: str) -> Tensor:
     """See the numpy function."""
     lines = [torch.arange(extent) * stride for extent, stride in zip(shape, strides, strict=True)]
     total = torch.zeros(1, dtype=torch.int64) + start
@@ -60,17 +61,17 @@ def ramp(shape: tuple[int, ...], strides: tuple[int, ...], start: int, flip: int
     return ((total.reshape(shape) ^ flip) & mask).to(torch_dtype(dtype))
 
 
-def transpose(value: torch.Tensor, order: tuple[int, ...]) -> torch.Tensor:
+def transpose(value: Tensor, order: tuple[int, ...]) -> Tensor:
     """torch's permute."""
     return value.permute(order).contiguous()
 
 
-def regroup(value: torch.Tensor, shape: tuple[int, ...]) -> torch.Tensor:
+def regroup(value: Tensor, shape: tuple[int, ...]) -> Tensor:
     """torch's reshape."""
     return value.reshape(shape)
 
 
-def fp4(packed: torch.Tensor, axis: int, dtype: str) -> torch.Tensor:
+def fp4(packed: Tensor, axis: int, dtype: str) -> Tensor:
     """Sign, two exponent bits and one mantissa bit, put together from their fields."""
     byte = packed.view(torch.uint8).to(torch.int64)
     nibble = torch.stack((byte & 15, byte >> 4), dim=axis + 1).flatten(axis, axis + 1)
@@ -79,14 +80,14 @@ def fp4(packed: torch.Tensor, axis: int, dtype: str) -> torch.Tensor:
     return torch.where(nibble >= 8, -magnitude, magnitude).to(torch_dtype(dtype))
 
 
-def _wide(value: torch.Tensor) -> torch.Tensor:
+def _wide(value: Tensor) -> Tensor:
     info = dtype_info(name_of_tensor(value))
     if info.is_float:
         return value.to(torch.float64)
     return value.view(torch.int64) if info.name == "u64" else value.to(torch.int64)
 
 
-def _narrow(wide: torch.Tensor, name: str) -> torch.Tensor:
+def _narrow(wide: Tensor, name: str) -> Tensor:
     """Back to the type; integers wrap."""
     info = dtype_info(name)
     if info.is_float:
@@ -96,7 +97,7 @@ def _narrow(wide: torch.Tensor, name: str) -> torch.Tensor:
     return narrow(wide, info)
 
 
-def _pairwise(one: torch.Tensor, other: torch.Tensor, op: str, name: str) -> torch.Tensor:
+def _pairwise(one: Tensor, other: Tensor, op: str, name: str) -> Tensor:
     """`one op other` on wide values."""
     if op in ("min", "max"):
         flip = torch.iinfo(torch.int64).min if name == "u64" else 0  # signed order on unsigned patterns
@@ -107,13 +108,13 @@ def _pairwise(one: torch.Tensor, other: torch.Tensor, op: str, name: str) -> tor
     return {"xor": torch.bitwise_xor, "and": torch.bitwise_and, "or": torch.bitwise_or}[op](one, other)
 
 
-def combine(left: torch.Tensor, right: torch.Tensor, op: str) -> torch.Tensor:
+def combine(left: Tensor, right: Tensor, op: str) -> Tensor:
     """See the numpy function."""
     name = name_of_tensor(left)
     return _narrow(_pairwise(_wide(left), _wide(right), op, name), name)
 
 
-def reduce(value: torch.Tensor, axis: int, op: str) -> torch.Tensor:
+def reduce(value: Tensor, axis: int, op: str) -> Tensor:
     """A tree over halves of the axis, whose length is a power of two."""
     name, wide = name_of_tensor(value), _wide(value)
     while wide.shape[axis] > 1:
@@ -122,7 +123,7 @@ def reduce(value: torch.Tensor, axis: int, op: str) -> torch.Tensor:
     return _narrow(wide.squeeze(axis), name)
 
 
-def scan(value: torch.Tensor, axis: int, op: str, reverse: bool) -> torch.Tensor:
+def scan(value: Tensor, axis: int, op: str, reverse: bool) -> Tensor:
     """Doubling: after step k every element holds the fold of the 2^k before it."""
     name, wide = name_of_tensor(value), _wide(value)
     wide = wide.flip(axis) if reverse else wide.clone()
@@ -135,7 +136,7 @@ def scan(value: torch.Tensor, axis: int, op: str, reverse: bool) -> torch.Tensor
     return _narrow(wide.flip(axis) if reverse else wide, name)
 
 
-def take(value: torch.Tensor, index: torch.Tensor, axis: int) -> torch.Tensor:
+def take(value: Tensor, index: Tensor, axis: int) -> Tensor:
     """torch's take_along_dim."""
     return from_bits(torch.take_along_dim(to_bits(value), _wide(index), axis), name_of_tensor(value))
 
@@ -143,7 +144,7 @@ def take(value: torch.Tensor, index: torch.Tensor, axis: int) -> torch.Tensor:
 # -- buffers ------------------------------------------------------------------------------------------------
 
 
-def buffer(places: torch.Tensor, dtype: str) -> View:
+def buffer(places: Tensor, dtype: str) -> View:
     """See the numpy function; `places` only matters once the buffer is reinterpreted."""
     width = dtype_info(dtype).itemsize
     parts = torch.arange(places.numel() * width).reshape(*places.shape, width)
@@ -154,13 +155,13 @@ def buffer(places: torch.Tensor, dtype: str) -> View:
     return View(torch.full(physical.shape, 0xCD, dtype=torch.uint8), parts, physical, dtype)
 
 
-def store(view: View, value: torch.Tensor) -> None:
+def store(view: View, value: Tensor) -> None:
     """See the numpy function."""
     patterns = to_bits(value).reshape(-1).clone(memory_format=torch.contiguous_format)
     view.content[view.parts.reshape(-1)] = patterns.view(torch.uint8)
 
 
-def read(view: View) -> torch.Tensor:
+def read(view: View) -> Tensor:
     """See the numpy function."""
     raw = view.content[view.parts.reshape(-1)]
     return raw.view(torch_dtype(view.dtype)).reshape(view.parts.shape[:-1])
@@ -186,7 +187,7 @@ def reshape(view: View, shape: tuple[int, ...]) -> View:
     return View(view.content, view.parts.reshape(*shape, view.parts.shape[-1]), view.physical, view.dtype)
 
 
-def reinterpret(view: View, dtype: str, places: torch.Tensor) -> View:
+def reinterpret(view: View, dtype: str, places: Tensor) -> View:
     """See the numpy function."""
     width = dtype_info(dtype).itemsize
     start = int(view.physical[view.parts].min())
@@ -194,29 +195,29 @@ def reinterpret(view: View, dtype: str, places: torch.Tensor) -> View:
     return View(view.content, torch.argsort(view.physical)[wanted], view.physical, dtype)
 
 
-def _selected(view: View, index: torch.Tensor, axis: int) -> View:
+def _selected(view: View, index: Tensor, axis: int) -> View:
     grid = list(torch.meshgrid(*(torch.arange(extent) for extent in index.shape), indexing="ij"))
     grid[axis] = _wide(index)
     return View(view.content, view.parts[tuple(grid)], view.physical, view.dtype)
 
 
-def gather(view: View, index: torch.Tensor, axis: int) -> torch.Tensor:
+def gather(view: View, index: Tensor, axis: int) -> Tensor:
     """See the numpy function."""
     return read(_selected(view, index, axis))
 
 
-def _broadcast(value: torch.Tensor, index: torch.Tensor) -> tuple[torch.Tensor, torch.Tensor]:
+def _broadcast(value: Tensor, index: Tensor) -> tuple[Tensor, Tensor]:
     bits, index = torch.broadcast_tensors(to_bits(value), index)
     return from_bits(bits.contiguous(), name_of_tensor(value)), index
 
 
-def scatter(view: View, value: torch.Tensor, index: torch.Tensor, axis: int) -> None:
+def scatter(view: View, value: Tensor, index: Tensor, axis: int) -> None:
     """See the numpy function."""
     value, index = _broadcast(value, index)
     store(_selected(view, index, axis), value)
 
 
-def atomic(view: View, value: torch.Tensor, index: torch.Tensor, axis: int, op: str,
+def atomic(view: View, value: Tensor, index: Tensor, axis: int, op: str,
            mask: tuple[int, int] | None) -> Exchange:
     """See the numpy function."""
     value, index = _broadcast(value, index)

@@ -3,6 +3,7 @@
 import math
 
 import torch
+from torch import Tensor
 
 from tridiff.oracles.bits import to_bits
 from tridiff.oracles.by_torch.integer import rem_trunc
@@ -10,10 +11,10 @@ from tridiff.oracles.dtypes import torch_dtype
 from tridiff.oracles.philox import KEY_STEPS, MULTIPLIERS, ROUNDS, UNIFORM_SCALE
 
 _LOW = 0xFFFFFFFF
-Quad = tuple[torch.Tensor, torch.Tensor, torch.Tensor, torch.Tensor]
+Quad = tuple[Tensor, Tensor, Tensor, Tensor]
 
 
-def _product(word: torch.Tensor, multiplier: int) -> tuple[torch.Tensor, torch.Tensor]:
+def _product(word: Tensor, multiplier: int) -> tuple[Tensor, Tensor]:
     """High and low 32 bits of a 32x32-bit product. The int64 product may wrap negative; its bits are
     right.
     """
@@ -21,7 +22,7 @@ def _product(word: torch.Tensor, multiplier: int) -> tuple[torch.Tensor, torch.T
     return (product >> 32) & _LOW, product & _LOW
 
 
-def philox4x32(seed: int | torch.Tensor, offset: torch.Tensor, *, rounds: int = ROUNDS) -> Quad:
+def philox4x32(seed: int | Tensor, offset: Tensor, *, rounds: int = ROUNDS) -> Quad:
     """Four words per offset as int64 in [0, 2^32). offset: any integer type, modulo 2^32. seed: key modulo
     2^64.
     """
@@ -37,8 +38,8 @@ def philox4x32(seed: int | torch.Tensor, offset: torch.Tensor, *, rounds: int = 
 
 
 def randint64(
-    seed: int | torch.Tensor, offset: torch.Tensor, low: torch.Tensor | int, high: torch.Tensor | int
-) -> torch.Tensor:
+    seed: int | Tensor, offset: Tensor, low: Tensor | int, high: Tensor | int
+) -> Tensor:
     """int64 in [low, high) per offset, as `tridiff.oracles.philox.randint64`."""
     r0, r1, _, _ = philox4x32(seed, offset)
     drawn = r0 | (r1 << 32)
@@ -50,38 +51,38 @@ def randint64(
     return start + to_bits(rest)
 
 
-def randint64_defined(low: torch.Tensor | int, high: torch.Tensor | int) -> torch.Tensor:
+def randint64_defined(low: Tensor | int, high: Tensor | int) -> Tensor:
     """False where the range is empty or inverted."""
     return torch.as_tensor(low, dtype=torch.int64) < torch.as_tensor(high, dtype=torch.int64)
 
 
-def rand(seed: int | torch.Tensor, offset: torch.Tensor) -> torch.Tensor:
+def rand(seed: int | Tensor, offset: Tensor) -> Tensor:
     """Uniform float32 in [0, 1) per offset, as `tridiff.oracles.philox.rand`."""
     return _uniform(philox4x32(seed, offset)[0])
 
 
-def _uniform(word: torch.Tensor) -> torch.Tensor:
+def _uniform(word: Tensor) -> Tensor:
     folded = torch.where(word >= 1 << 31, _LOW - word, word)
     return folded.to(torch.float32) * float(UNIFORM_SCALE)
 
 
-def randn(seed: int | torch.Tensor, offset: torch.Tensor) -> torch.Tensor:
+def randn(seed: int | Tensor, offset: Tensor) -> Tensor:
     """Standard normal per offset, unrounded float64, as `tridiff.oracles.philox.randn`."""
     first, second, _, _ = philox4x32(seed, offset)
     radius = torch.sqrt(-2.0 * torch.log(_uniform(first).clamp_min(1e-7).to(torch.float64)))
     return radius * torch.cos(2.0 * math.pi * _uniform(second).to(torch.float64))
 
 
-def randint64_rows(seed: torch.Tensor, offset: torch.Tensor, low: torch.Tensor, high: torch.Tensor) -> torch.Tensor:
+def randint64_rows(seed: Tensor, offset: Tensor, low: Tensor, high: Tensor) -> Tensor:
     """`randint64` of offsets (rows, n) with one seed and one range per row."""
     return randint64(seed[:, None], offset, low[:, None], high[:, None])
 
 
-def rand_rows(seed: torch.Tensor, offset: torch.Tensor) -> torch.Tensor:
+def rand_rows(seed: Tensor, offset: Tensor) -> Tensor:
     """`rand` of offsets (rows, n) with one seed per row."""
     return rand(seed[:, None], offset)
 
 
-def randn_rows(seed: torch.Tensor, offset: torch.Tensor) -> torch.Tensor:
+def randn_rows(seed: Tensor, offset: Tensor) -> Tensor:
     """`randn` of offsets (rows, n) with one seed per row."""
     return randn(seed[:, None], offset)

@@ -7,16 +7,17 @@ Conventions as there: integers wrap in their own type, floats return unrounded f
 from collections.abc import Callable
 
 import torch
+from torch import Tensor
 
 from tridiff.oracles.bits import from_bits, to_bits, to_float64
 from tridiff.oracles.by_torch.integer import narrow, widen
 from tridiff.oracles.dtypes import dtype, name_of_tensor
 from tridiff.oracles.errors import OracleError
 
-_Combine = Callable[[torch.Tensor, torch.Tensor], torch.Tensor]
+_Combine = Callable[[Tensor, Tensor], Tensor]
 
 
-def tree(x: torch.Tensor, dim: int, combine: _Combine) -> torch.Tensor:
+def tree(x: Tensor, dim: int, combine: _Combine) -> Tensor:
     """Fold along `dim` (removed) by combining halves; the odd element waits. The axis must not be empty."""
     x = x.movedim(dim, -1)
     while (length := x.shape[-1]) > 1:
@@ -26,7 +27,7 @@ def tree(x: torch.Tensor, dim: int, combine: _Combine) -> torch.Tensor:
     return x.squeeze(-1)
 
 
-def _fold(x: torch.Tensor, dim: int, identity: int, combine: _Combine) -> torch.Tensor:
+def _fold(x: Tensor, dim: int, identity: int, combine: _Combine) -> Tensor:
     kind = dtype(name_of_tensor(x))
     if kind.kind == "bool":
         raise OracleError("i1 has no arithmetic fold; use any or convert to an integer type")
@@ -40,17 +41,17 @@ def _fold(x: torch.Tensor, dim: int, identity: int, combine: _Combine) -> torch.
     return folded if kind.is_float else narrow(folded, kind)
 
 
-def sum(x: torch.Tensor, dim: int = -1) -> torch.Tensor:
+def sum(x: Tensor, dim: int = -1) -> Tensor:
     """Sum along `dim` (removed)."""
     return _fold(x, dim, 0, torch.add)
 
 
-def prod(x: torch.Tensor, dim: int = -1) -> torch.Tensor:
+def prod(x: Tensor, dim: int = -1) -> Tensor:
     """Product along `dim` (removed) in the input type."""
     return _fold(x, dim, 1, torch.mul)
 
 
-def any(x: torch.Tensor, dim: int = -1) -> torch.Tensor:
+def any(x: Tensor, dim: int = -1) -> Tensor:
     """Bitwise or along `dim` (removed); i1 or integers. The truth value only for i1 and 0/1 integers."""
     name = name_of_tensor(x)
     if dtype(name).is_float:
@@ -61,7 +62,7 @@ def any(x: torch.Tensor, dim: int = -1) -> torch.Tensor:
     return from_bits(tree(bits, dim, torch.bitwise_or), name)
 
 
-def cumsum(x: torch.Tensor, dim: int = -1) -> torch.Tensor:
+def cumsum(x: Tensor, dim: int = -1) -> Tensor:
     """Inclusive prefix sums along `dim`; integers wrap in their own type, floats as float64."""
     kind = dtype(name_of_tensor(x))
     if kind.is_float:
@@ -69,7 +70,7 @@ def cumsum(x: torch.Tensor, dim: int = -1) -> torch.Tensor:
     return narrow(widen(x).cumsum(dim), kind)
 
 
-def prefix_sums(x: torch.Tensor, dim: int) -> torch.Tensor:
+def prefix_sums(x: Tensor, dim: int) -> Tensor:
     """Prefix sums along `dim` that begin with the first element. torch's own begin with +0.0, which shows where all
     elements so far are -0.0."""
     negative = (x == 0) & x.signbit()

@@ -7,19 +7,20 @@ Conventions as in `tridiff.oracles.by_numpy.scan`, which folds one element at a 
 from collections.abc import Callable
 
 import torch
+from torch import Tensor
 
 from tridiff.oracles.bits import from_bits, is_nan, ordered, to_bits, to_float64, unsigned_bits
 from tridiff.oracles.by_torch.integer import narrow, widen
 from tridiff.oracles.dtypes import dtype, name_of_tensor
 from tridiff.oracles.errors import OracleError
 
-_Combine = Callable[[torch.Tensor, torch.Tensor], torch.Tensor]
+_Combine = Callable[[Tensor, Tensor], Tensor]
 
 
 def _affine(width: int) -> _Combine:
     half, low = width // 2, (1 << (width // 2)) - 1
 
-    def combine(left: torch.Tensor, right: torch.Tensor) -> torch.Tensor:
+    def combine(left: Tensor, right: Tensor) -> Tensor:
         scale = ((left & low) * (right & low)) & low
         shift = ((left >> half & low) * (right & low) + (right >> half & low)) & low
         return (shift << half) | scale
@@ -27,7 +28,7 @@ def _affine(width: int) -> _Combine:
     return combine
 
 
-def _scanned(x: torch.Tensor, combine: _Combine) -> torch.Tensor:
+def _scanned(x: Tensor, combine: _Combine) -> Tensor:
     """Inclusive scan along the last axis: distance 1, 2, 4, ... (Hillis and Steele)."""
     distance = 1
     while distance < x.shape[-1]:
@@ -36,7 +37,7 @@ def _scanned(x: torch.Tensor, combine: _Combine) -> torch.Tensor:
     return x
 
 
-def exclusive_scan(x: torch.Tensor, *, combine: str = "add", dim: int = -1) -> torch.Tensor:
+def exclusive_scan(x: Tensor, *, combine: str = "add", dim: int = -1) -> Tensor:
     """Left fold of the elements before each position along `dim`; zero bits at position 0. Float sums:
     float64.
     """
@@ -68,7 +69,7 @@ def exclusive_scan(x: torch.Tensor, *, combine: str = "add", dim: int = -1) -> t
     return from_bits(bits, name).movedim(-1, dim)
 
 
-def exclusive_scan_defined(x: torch.Tensor, *, combine: str = "add", dim: int = -1) -> torch.Tensor:
+def exclusive_scan_defined(x: Tensor, *, combine: str = "add", dim: int = -1) -> Tensor:
     """False where `maximum` has met a NaN: with NaN the combination is not associative."""
     if combine != "maximum":
         return torch.ones(x.shape, dtype=torch.bool, device=x.device)
@@ -76,7 +77,7 @@ def exclusive_scan_defined(x: torch.Tensor, *, combine: str = "add", dim: int = 
     return (torch.nn.functional.pad(met, (1, 0))[..., :-1] == 0).movedim(-1, dim)
 
 
-def exclusive_sum_bound(x: torch.Tensor, *, dim: int = -1, acc: str = "fp32") -> torch.Tensor:
+def exclusive_sum_bound(x: Tensor, *, dim: int = -1, acc: str = "fp32") -> Tensor:
     """SUM bound of a float `exclusive_scan` with add: the prefix bound, shifted by one."""
     from tridiff.oracles.tolerances import prefix_sum_bound
 
@@ -84,7 +85,7 @@ def exclusive_sum_bound(x: torch.Tensor, *, dim: int = -1, acc: str = "fp32") ->
     return torch.nn.functional.pad(inclusive, (1, 0))[..., :-1].movedim(-1, dim)
 
 
-def pack_value_flag(value: torch.Tensor, flag: torch.Tensor) -> torch.Tensor:
+def pack_value_flag(value: Tensor, flag: Tensor) -> Tensor:
     """flag | (bits(value) << width) as the unsigned type twice as wide; values of 16 or 32 bits."""
     width = dtype(name_of_tensor(value)).storage_bits
     if width not in (16, 32):
@@ -92,12 +93,12 @@ def pack_value_flag(value: torch.Tensor, flag: torch.Tensor) -> torch.Tensor:
     return narrow((unsigned_bits(value) << width) | widen(flag), dtype(f"u{2 * width}"))
 
 
-def unpack_value(pack: torch.Tensor, name: str) -> torch.Tensor:
+def unpack_value(pack: Tensor, name: str) -> Tensor:
     """The value of type `name` in the upper half of each word."""
     width = dtype(name).storage_bits
     return from_bits(to_bits(narrow(widen(pack) >> width, dtype(f"u{width}"))), name)
 
 
-def unpack_flag(pack: torch.Tensor) -> torch.Tensor:
+def unpack_flag(pack: Tensor) -> Tensor:
     """The flag in the lower half of each word, in the unsigned type of half the width."""
     return narrow(widen(pack), dtype(f"u{dtype(name_of_tensor(pack)).bits // 2}"))

@@ -5,23 +5,24 @@ Conventions as in `tridiff.oracles.by_numpy.search`.
 """
 
 import torch
+from torch import Tensor
 
 from tridiff.oracles.bits import is_nan, ordered, to_float64
 from tridiff.oracles.dtypes import FP8, dtype, name_of_tensor, torch_dtype
 from tridiff.oracles.errors import OracleError
 
 
-def _keys(x: torch.Tensor) -> torch.Tensor:
+def _keys(x: Tensor) -> Tensor:
     return to_float64(x) if dtype(name_of_tensor(x)).is_float else ordered(x)
 
 
-def _two_dimensional(x: torch.Tensor) -> torch.Tensor:
+def _two_dimensional(x: Tensor) -> Tensor:
     return x if x.dim() >= 2 else x.reshape(1, -1)
 
 
 def _rows(
-    values: torch.Tensor, boundaries: torch.Tensor, sorter: torch.Tensor | None
-) -> tuple[torch.Tensor, torch.Tensor]:
+    values: Tensor, boundaries: Tensor, sorter: Tensor | None
+) -> tuple[Tensor, Tensor]:
     if values.dtype != boundaries.dtype or name_of_tensor(values) in FP8:
         raise OracleError(
             f"values and boundaries need one type other than fp8, got {values.dtype} and "
@@ -37,9 +38,9 @@ def _rows(
 
 
 def bucketize(
-    values: torch.Tensor, boundaries: torch.Tensor, sorter: torch.Tensor | None = None, *, right: bool = False,
+    values: Tensor, boundaries: Tensor, sorter: Tensor | None = None, *, right: bool = False,
     index_dtype: str = "i64",
-) -> torch.Tensor:
+) -> Tensor:
     """Number of boundaries b < v (right=False) or b <= v (right=True) per value; i32 or i64, shape of
     values.
     """
@@ -49,8 +50,8 @@ def bucketize(
 
 
 def bucketize_defined(
-    values: torch.Tensor, boundaries: torch.Tensor, sorter: torch.Tensor | None = None, *, right: bool = False
-) -> torch.Tensor:
+    values: Tensor, boundaries: Tensor, sorter: Tensor | None = None, *, right: bool = False
+) -> Tensor:
     """True where the contract fixes the count: the predicate `boundary is below` must not rise again along
     the row.
     """
@@ -68,18 +69,18 @@ def bucketize_defined(
 
 
 def bucketize_copies(
-    values: torch.Tensor, boundary: torch.Tensor, *, copies: int, right: bool = False, index_dtype: str = "i64"
-) -> torch.Tensor:
+    values: Tensor, boundary: Tensor, *, copies: int, right: bool = False, index_dtype: str = "i64"
+) -> Tensor:
     """`bucketize` among `copies` equal boundaries per row, of which boundary (rows, 1) holds one."""
     below = bucketize(values, boundary, right=right, index_dtype="i64")
     return (below * copies).to(torch_dtype(index_dtype))
 
 
-def bucketize_in_range(found: torch.Tensor, *, size: int) -> torch.Tensor:
+def bucketize_in_range(found: Tensor, *, size: int) -> Tensor:
     """0 for every bucket that exists (0..size), others as they are: all that is promised of unsorted rows."""
     return torch.where((found >= 0) & (found <= size), torch.zeros_like(found), found)
 
 
-def any_bucket(values: torch.Tensor, *, index_dtype: str = "i64") -> torch.Tensor:
+def any_bucket(values: Tensor, *, index_dtype: str = "i64") -> Tensor:
     """What `bucketize_in_range` makes of every right answer; shape of values."""
     return torch.zeros(values.shape, dtype=torch_dtype(index_dtype), device=values.device)

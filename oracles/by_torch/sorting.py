@@ -5,30 +5,31 @@ Conventions as in `tridiff.oracles.by_numpy.sorting`.
 """
 
 import torch
+from torch import Tensor
 
 from tridiff.oracles.bits import INT64_MAX, from_bits, is_nan, ordered, to_bits
 from tridiff.oracles.dtypes import FP8, name_of_tensor, torch_dtype
 from tridiff.oracles.errors import OracleError
 
-Pair = tuple[torch.Tensor, torch.Tensor]
+Pair = tuple[Tensor, Tensor]
 
 
-def _key(x: torch.Tensor, descending: bool) -> torch.Tensor:
+def _key(x: Tensor, descending: bool) -> Tensor:
     if name_of_tensor(x) in FP8:
         raise OracleError("fp8 keys cannot be sorted; convert to fp32 first")
     key = torch.where(is_nan(x), INT64_MAX, ordered(x))
     return ~key if descending else key
 
 
-def _padded(index: torch.Tensor, rnumel: int | None) -> torch.Tensor:
+def _padded(index: Tensor, rnumel: int | None) -> Tensor:
     return torch.zeros_like(index, dtype=torch.bool) if rnumel is None else index.to(torch.int64) >= rnumel
 
 
-def _take(x: torch.Tensor, order: torch.Tensor) -> torch.Tensor:
+def _take(x: Tensor, order: Tensor) -> Tensor:
     return from_bits(to_bits(x).gather(-1, order), name_of_tensor(x))
 
 
-def _order(*keys: torch.Tensor) -> torch.Tensor:
+def _order(*keys: Tensor) -> Tensor:
     """Positions sorted by the last key first, earlier keys breaking ties."""
     order = torch.argsort(keys[0], dim=-1, stable=True)
     for key in keys[1:]:
@@ -37,7 +38,7 @@ def _order(*keys: torch.Tensor) -> torch.Tensor:
 
 
 def sort_with_index(
-    x: torch.Tensor, index: torch.Tensor, *, rnumel: int | None = None, descending: bool = False
+    x: Tensor, index: Tensor, *, rnumel: int | None = None, descending: bool = False
 ) -> Pair:
     """(sorted values, their indices), stable; the only right answer for stable=True, one of several
     otherwise.
@@ -46,14 +47,14 @@ def sort_with_index(
     return _take(x, order), _take(index, order)
 
 
-def sort_defined(index: torch.Tensor, *, rnumel: int | None = None) -> torch.Tensor:
+def sort_defined(index: Tensor, *, rnumel: int | None = None) -> Tensor:
     """True for output positions that a valid element fills; shape of index."""
     valid = (~_padded(index, rnumel)).sum(-1, keepdim=True)
     return torch.arange(index.shape[-1], device=index.device) < valid
 
 
 def canonical_ties(
-    values: torch.Tensor, indices: torch.Tensor, *, rnumel: int | None = None, descending: bool = False
+    values: Tensor, indices: Tensor, *, rnumel: int | None = None, descending: bool = False
 ) -> Pair:
     """The same pairs with each run of equal neighbouring keys put into ascending index order.
 
@@ -66,7 +67,7 @@ def canonical_ties(
     return _take(values, order), _take(indices, order)
 
 
-def select_one(x: torch.Tensor, mask: torch.Tensor, dim: int = -1, *, keep_dims: bool = False) -> torch.Tensor:
+def select_one(x: Tensor, mask: Tensor, dim: int = -1, *, keep_dims: bool = False) -> Tensor:
     """The element whose mask is True along `dim`; zero bits where no mask is; bit exact, every type."""
     hit = mask.to(torch.int8)
     place = hit.argmax(dim, keepdim=True)
@@ -74,34 +75,34 @@ def select_one(x: torch.Tensor, mask: torch.Tensor, dim: int = -1, *, keep_dims:
     return from_bits(bits if keep_dims else bits.squeeze(dim), name_of_tensor(x))
 
 
-def select_one_defined(mask: torch.Tensor, dim: int = -1, *, keep_dims: bool = False) -> torch.Tensor:
+def select_one_defined(mask: Tensor, dim: int = -1, *, keep_dims: bool = False) -> Tensor:
     """False where several masks are True in one slice (a violated precondition)."""
     return mask.to(torch.int64).sum(dim, keepdim=keep_dims) <= 1
 
 
-def _positions(x: torch.Tensor, index_dtype: str) -> torch.Tensor:
+def _positions(x: Tensor, index_dtype: str) -> Tensor:
     place = torch.arange(x.shape[-1], device=x.device, dtype=torch_dtype(index_dtype))
     return place.expand(x.shape).contiguous()
 
 
-def sort_rows(x: torch.Tensor, *, padding: int = 0, descending: bool = False, index_dtype: str = "i32") -> Pair:
+def sort_rows(x: Tensor, *, padding: int = 0, descending: bool = False, index_dtype: str = "i32") -> Pair:
     """`sort_with_index` of rows with the indices 0, 1, 2, ..., of which the last `padding` count as padding
     (the first one never does)."""
     return sort_with_index(x, _positions(x, index_dtype), rnumel=max(x.shape[-1] - padding, 1), descending=descending)
 
 
-def sort_rows_defined(x: torch.Tensor, *, padding: int = 0, index_dtype: str = "i32") -> torch.Tensor:
+def sort_rows_defined(x: Tensor, *, padding: int = 0, index_dtype: str = "i32") -> Tensor:
     """`sort_defined` of the rows that `sort_rows` sorts."""
     return sort_defined(_positions(x, index_dtype), rnumel=max(x.shape[-1] - padding, 1))
 
 
 def canonical_rows(
-    values: torch.Tensor, indices: torch.Tensor, x: torch.Tensor, *, padding: int = 0, descending: bool = False
+    values: Tensor, indices: Tensor, x: Tensor, *, padding: int = 0, descending: bool = False
 ) -> Pair:
     """`canonical_ties` of what `sort_rows` may return for the rows x."""
     return canonical_ties(values, indices, rnumel=max(x.shape[-1] - padding, 1), descending=descending)
 
 
-def types_kept(x: torch.Tensor) -> torch.Tensor:
+def types_kept(x: Tensor) -> Tensor:
     """Both facts of the driver `sort_types`: keys and indices keep their types."""
     return torch.ones(2, dtype=torch.int32, device=x.device)

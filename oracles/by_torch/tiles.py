@@ -5,22 +5,23 @@ sign bit inverted.
 """
 
 import torch
+from torch import Tensor
 
 from tridiff.oracles.errors import OracleError
 
 _SIGNED = {1: torch.int8, 2: torch.int16, 4: torch.int32, 8: torch.int64}
 
 
-def as_integers(x: torch.Tensor) -> torch.Tensor:
+def as_integers(x: Tensor) -> Tensor:
     """The bits of x as signed integers of its width."""
     return x.contiguous().view(_SIGNED[x.element_size()])
 
 
-def _ordered(v: torch.Tensor, unsigned: bool) -> torch.Tensor:
+def _ordered(v: Tensor, unsigned: bool) -> Tensor:
     return v ^ torch.iinfo(v.dtype).min if unsigned else v
 
 
-def split(x: torch.Tensor, *, tiles: int, columns: int, before: int) -> torch.Tensor:
+def split(x: Tensor, *, tiles: int, columns: int, before: int) -> Tensor:
     """(programs, rows, width) -> (tiles, programs, rows, columns), zero outside."""
     behind = max(tiles * columns - before - x.shape[-1], 0)
     wide = torch.nn.functional.pad(x, (before, behind))[..., :tiles * columns]
@@ -28,12 +29,12 @@ def split(x: torch.Tensor, *, tiles: int, columns: int, before: int) -> torch.Te
         0, x.shape[0], x.shape[1], columns)
 
 
-def join(parts: torch.Tensor, *, width: int, before: int) -> torch.Tensor:
+def join(parts: Tensor, *, width: int, before: int) -> Tensor:
     """The inverse of `split`."""
     return torch.cat(list(parts), dim=-1)[..., before:before + width].contiguous()
 
 
-def apply(kind: str, v: torch.Tensor, w: torch.Tensor | None, constant: int, *, unsigned: bool = False) -> torch.Tensor:
+def apply(kind: str, v: Tensor, w: Tensor | None, constant: int, *, unsigned: bool = False) -> Tensor:
     """One operation on tiles of integers."""
     match kind:
         case "convert" | "stage" | "stage_transposed":
@@ -59,7 +60,7 @@ def apply(kind: str, v: torch.Tensor, w: torch.Tensor | None, constant: int, *, 
     return v + w if kind == "second_add" else v ^ w
 
 
-def fold(kind: str, parts: torch.Tensor, *, unsigned: bool = False) -> torch.Tensor:
+def fold(kind: str, parts: Tensor, *, unsigned: bool = False) -> Tensor:
     """All tiles folded into one; the identity where there is none."""
     result = torch.zeros(parts.shape[1:], dtype=parts.dtype, device=parts.device)
     if kind == "max":
@@ -73,7 +74,7 @@ def fold(kind: str, parts: torch.Tensor, *, unsigned: bool = False) -> torch.Ten
     return result
 
 
-def combine(kind: str, initial: torch.Tensor, x: torch.Tensor) -> torch.Tensor:
+def combine(kind: str, initial: Tensor, x: Tensor) -> Tensor:
     """initial (rows, width) combined with every program's x; sums of floats must be exact in every order."""
     if initial.dtype.is_floating_point:
         return (initial.to(torch.float64) + x.to(torch.float64).sum(0)).to(initial.dtype)
@@ -90,7 +91,7 @@ def combine(kind: str, initial: torch.Tensor, x: torch.Tensor) -> torch.Tensor:
     return result.view(initial.dtype)
 
 
-def multiply(a: torch.Tensor, b: torch.Tensor) -> torch.Tensor:
+def multiply(a: Tensor, b: Tensor) -> Tensor:
     """a (programs, m, k) @ b (programs, k, n) by elements and sums: float64, or exact integers."""
     wide = torch.float64 if a.dtype.is_floating_point else torch.int64
     product = torch.zeros((a.shape[0], a.shape[1], b.shape[2]), dtype=wide, device=a.device)
@@ -99,7 +100,7 @@ def multiply(a: torch.Tensor, b: torch.Tensor) -> torch.Tensor:
     return product if wide == torch.float64 else product.to(torch.int32)
 
 
-def numbered(programs: int, *, device: torch.device) -> torch.Tensor:
+def numbered(programs: int, *, device: torch.device) -> Tensor:
     """program * 1000 + 3 * lane, (programs, 256) int32."""
     rows = torch.arange(programs, dtype=torch.int32, device=device)[:, None] * 1000
     return rows + 3 * torch.arange(256, dtype=torch.int32, device=device)[None, :]

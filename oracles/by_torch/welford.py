@@ -4,13 +4,14 @@ Conventions as in `tridiff.oracles.by_numpy.welford`.
 """
 
 import torch
+from torch import Tensor
 
 from tridiff.oracles.bits import to_float64
 
-State = tuple[torch.Tensor, torch.Tensor, torch.Tensor]
+State = tuple[Tensor, Tensor, Tensor]
 
 
-def _clean(mean: torch.Tensor, m2: torch.Tensor, weight: torch.Tensor) -> State:
+def _clean(mean: Tensor, m2: Tensor, weight: Tensor) -> State:
     """float64 states; whatever a weightless one holds is dropped, a special value makes mean or m2 NaN."""
     w = to_float64(weight)
     means = torch.where(w != 0, to_float64(mean), 0.0)
@@ -31,14 +32,14 @@ def _combine(first: State, second: State) -> State:
 
 
 def welford_combine(
-    mean_1: torch.Tensor, m2_1: torch.Tensor, weight_1: torch.Tensor, mean_2: torch.Tensor, m2_2: torch.Tensor,
-    weight_2: torch.Tensor,
+    mean_1: Tensor, m2_1: Tensor, weight_1: Tensor, mean_2: Tensor, m2_2: Tensor,
+    weight_2: Tensor,
 ) -> State:
     """The state of two states together, element-wise, as unrounded float64."""
     return _combine(_clean(mean_1, m2_1, weight_1), _clean(mean_2, m2_2, weight_2))
 
 
-def welford(mean: torch.Tensor, m2: torch.Tensor, weight: torch.Tensor, dim: int = -1) -> State:
+def welford(mean: Tensor, m2: Tensor, weight: Tensor, dim: int = -1) -> State:
     """The state of all elements along `dim` (removed), as unrounded float64. The axis must not be empty."""
     state = _clean(*(t.movedim(dim, -1) for t in (mean, m2, weight)))
     while (length := state[0].shape[-1]) > 1:
@@ -52,14 +53,14 @@ def welford(mean: torch.Tensor, m2: torch.Tensor, weight: torch.Tensor, dim: int
 
 
 def welford_reduce(
-    value: torch.Tensor, mean: torch.Tensor, m2: torch.Tensor, weight: torch.Tensor, *, first_iteration: bool
+    value: Tensor, mean: Tensor, m2: Tensor, weight: Tensor, *, first_iteration: bool
 ) -> State:
     """The state after one more element; the incoming state is ignored on the first iteration."""
     weights = torch.zeros_like(weight) if first_iteration else weight
     return welford_combine(mean, m2, weights, value, torch.zeros_like(m2), torch.ones_like(weight))
 
 
-def mean_candidates(mean: torch.Tensor, weight: torch.Tensor, dim: int = -1) -> torch.Tensor:
+def mean_candidates(mean: Tensor, weight: Tensor, dim: int = -1) -> Tensor:
     """(2, ...) float64: the allowed means of a slice. They differ only where it holds infinities of one
     sign.
     """
@@ -69,7 +70,7 @@ def mean_candidates(mean: torch.Tensor, weight: torch.Tensor, dim: int = -1) -> 
     return torch.stack([centre, torch.where(torch.isinf(total), total, centre)])
 
 
-def var_mean(x: torch.Tensor, dim: int = -1, *, correction: int = 0) -> tuple[torch.Tensor, torch.Tensor]:
+def var_mean(x: Tensor, dim: int = -1, *, correction: int = 0) -> tuple[Tensor, Tensor]:
     """(variance, mean) of the elements along `dim` (removed); NaN where the count is at most the
     correction.
     """

@@ -6,34 +6,35 @@ the step and the merge of two may also hand on the m2 of the only state that cou
 """
 
 import torch
+from torch import Tensor
 
 from tridiff.oracles.bits import to_float64
 from tridiff.oracles.by_torch.welford import mean_candidates, welford
 from tridiff.oracles.dtypes import torch_dtype
 
-State = tuple[torch.Tensor, torch.Tensor, torch.Tensor]
+State = tuple[Tensor, Tensor, Tensor]
 
 
-def _either_zero(candidates: torch.Tensor) -> torch.Tensor:
+def _either_zero(candidates: Tensor) -> Tensor:
     """The candidates, and once more with the sign of zeros changed: no rule fixes it."""
     return torch.cat([candidates, torch.where(candidates == 0, -candidates, candidates)])
 
 
-def states(mean: torch.Tensor, m2: torch.Tensor, weight: torch.Tensor) -> State:
+def states(mean: Tensor, m2: Tensor, weight: Tensor) -> State:
     """Of each row of states merged."""
     _, spread, count = welford(mean, m2, weight)
     return _either_zero(mean_candidates(mean, weight)), _either_zero(torch.stack([spread, spread])), count
 
 
-def rows(a: torch.Tensor, *, accumulator: str) -> State:
+def rows(a: Tensor, *, accumulator: str) -> State:
     """Of each row of elements, converted to the accumulator type first."""
     wide = a.to(torch_dtype(accumulator))
     return states(wide, torch.zeros_like(wide), torch.ones_like(wide))
 
 
 def pairs(
-    mean_1: torch.Tensor, m2_1: torch.Tensor, weight_1: torch.Tensor,
-    mean_2: torch.Tensor, m2_2: torch.Tensor, weight_2: torch.Tensor,
+    mean_1: Tensor, m2_1: Tensor, weight_1: Tensor,
+    mean_2: Tensor, m2_2: Tensor, weight_2: Tensor,
 ) -> State:  # fmt: skip
     """Of two states each, element-wise."""
     mean, m2, weight = torch.stack([mean_1, mean_2]), torch.stack([m2_1, m2_2]), torch.stack([weight_1, weight_2])
@@ -44,7 +45,7 @@ def pairs(
     return _either_zero(mean_candidates(mean, weight, 0)), _either_zero(spreads), count
 
 
-def step(value: torch.Tensor, mean: torch.Tensor, m2: torch.Tensor, weight: torch.Tensor, *, first: bool) -> State:
+def step(value: Tensor, mean: Tensor, m2: Tensor, weight: Tensor, *, first: bool) -> State:
     """After one more element; the first one gives (value, 0, 1) whatever came before."""
     if first:
         kept = to_float64(value)
@@ -53,6 +54,6 @@ def step(value: torch.Tensor, mean: torch.Tensor, m2: torch.Tensor, weight: torc
     return pairs(mean, m2, weight, value, torch.zeros_like(m2), torch.ones_like(weight))
 
 
-def step_defined(weight: torch.Tensor, *, first: bool) -> torch.Tensor:
+def step_defined(weight: Tensor, *, first: bool) -> Tensor:
     """A step that is not the first continues a state that counts; shape of weight."""
     return torch.ones_like(weight, dtype=torch.bool) if first else weight != 0
