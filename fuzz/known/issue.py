@@ -16,6 +16,10 @@ if TYPE_CHECKING:
 Path = str
 """An importable object, "package.module:name"."""
 
+Masks = dict[str, "torch.Tensor"]
+"""By output, what a defect predicts: a bool tensor of the output's shape, true where it predicts just the value that is
+there."""
+
 WRONG = ("value", "nan_missing", "nan_unexpected", "inf", "zero_sign", "unwritten", "dtype", "shape")
 """How wrong elements of an output may look."""
 _COMPILED = ("llvm", "ptxas")
@@ -30,9 +34,8 @@ class KnownIssue:
 
     match: whether the pattern is in a case; without it a case is never taken for this issue.
 
-    explains: a function that is run where the outputs are. It gets a `Wrong` and returns, per output, a bool tensor of
-    that output's shape: true where the defect predicts just the value that is there. A failure belongs to the issue
-    only if every wrong element is predicted.
+    explains: a function that is run where the outputs are. It gets a `Wrong` and returns `Masks`. A failure belongs to
+    the issue only if every wrong element is predicted.
 
     relative: the nearest case without the pattern; None if there is none. A failure belongs to the issue only if this
     one does not fail. A case that has no relative is then taken for none. One of explains and relative must be given,

@@ -1,8 +1,7 @@
 """What defects of single operations and masked loads put in place of right elements."""
 
-import torch
 
-from tridiff.fuzz.known.issue import Wrong
+from tridiff.fuzz.known.issue import Masks, Wrong
 from tridiff.fuzz.known.predictions.consistency import where_it_shows
 from tridiff.oracles.bits import is_nan, to_bits
 
@@ -10,7 +9,7 @@ _INDEX_BEHIND_ALL = 2**31 - 1
 """What lanes without an element have for an index in folds of a value and its place."""
 
 
-def negated_zero(seen: Wrong) -> dict[str, torch.Tensor]:
+def negated_zero(seen: Wrong) -> Masks:
     """0 - x: +0.0 for +0.0."""
     if "out" not in seen.wrong:
         return {}
@@ -18,7 +17,7 @@ def negated_zero(seen: Wrong) -> dict[str, torch.Tensor]:
     return {"out": where_it_shows(positive & (to_bits(seen.actual["out"]) == 0), positive)}
 
 
-def minus_one_in_maximum(seen: Wrong) -> dict[str, torch.Tensor]:
+def minus_one_in_maximum(seen: Wrong) -> Masks:
     """Masked lanes that must hold the least number hold -1, which is a row's maximum where all of it is less; its index
     is then theirs, beyond those of all elements."""
     if "out" not in seen.wrong or "out" not in seen.expected:
@@ -29,7 +28,7 @@ def minus_one_in_maximum(seen: Wrong) -> dict[str, torch.Tensor]:
     return {"out": padding, "out_index": padding & (seen.actual["out_index"] == _INDEX_BEHIND_ALL)}
 
 
-def another_nan(seen: Wrong) -> dict[str, torch.Tensor]:
+def another_nan(seen: Wrong) -> Masks:
     """For a NaN the one that instructions make, all bits but the sign set; of 64 bits the operand with its sign."""
     if "out0" not in seen.wrong:
         return {}

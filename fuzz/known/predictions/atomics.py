@@ -2,7 +2,7 @@
 
 import torch
 
-from tridiff.fuzz.known.issue import Wrong
+from tridiff.fuzz.known.issue import Masks, Wrong
 from tridiff.fuzz.known.predictions.consistency import where_it_shows
 from tridiff.kernels.language.call import Call
 from tridiff.oracles.bits import is_nan, to_bits
@@ -42,7 +42,7 @@ def _same(one: torch.Tensor, other: torch.Tensor) -> torch.Tensor:
     return equal | (is_nan(one) & is_nan(other)) if one.is_floating_point() else equal
 
 
-def done_twice(seen: Wrong) -> dict[str, torch.Tensor]:
+def done_twice(seen: Wrong) -> Masks:
     """Given back is what the first of two operations left; in memory is what the second one left."""
     if set(seen.expected) < {"out0", "out1"}:
         return {}
@@ -55,7 +55,7 @@ def done_twice(seen: Wrong) -> dict[str, torch.Tensor]:
             for name, (right, wrong) in given.items()}
 
 
-def bits_as_a_number(seen: Wrong) -> dict[str, torch.Tensor]:
+def bits_as_a_number(seen: Wrong) -> Masks:
     """Given back are the bits of the old number as a number, signed or not."""
     if "out0" not in seen.expected:
         return {}

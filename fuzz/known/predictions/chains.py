@@ -13,7 +13,7 @@ from tridiff.fuzz.kinds.chains.evaluate import astray, by_numpy
 from tridiff.fuzz.known.chains.features import masks_narrow
 from tridiff.fuzz.known.chains.forgotten import seen as lowered
 from tridiff.fuzz.known.chains.misplaced import conversion_of, of_conversion
-from tridiff.fuzz.known.issue import Wrong
+from tridiff.fuzz.known.issue import Masks, Wrong
 from tridiff.fuzz.known.predictions.consistency import where_it_shows
 from tridiff.kernels.gluon.chain import Chain, Convert, Load, Regroup, Transpose, with_step
 from tridiff.kernels.gluon.check import typed
@@ -21,8 +21,6 @@ from tridiff.kernels.gluon.ownership import Holding
 from tridiff.oracles.arrays import to_numpy, to_torch
 from tridiff.oracles.bits import to_bits
 from tridiff.oracles.by_numpy.movement import View
-
-Masks = dict[str, torch.Tensor]
 
 
 def _chain(seen: Wrong) -> Chain:

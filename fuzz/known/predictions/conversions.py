@@ -2,7 +2,7 @@
 
 import torch
 
-from tridiff.fuzz.known.issue import Wrong
+from tridiff.fuzz.known.issue import Masks, Wrong
 from tridiff.fuzz.known.predictions.operands import operands
 from tridiff.kernels.language.call import Call
 from tridiff.oracles.bits import to_bits, to_float64
@@ -11,7 +11,7 @@ from tridiff.oracles.by_torch import language as by_torch
 _HIGHEST = 65535.0
 
 
-def pairs_not_cut(seen: Wrong) -> dict[str, torch.Tensor]:
+def pairs_not_cut(seen: Wrong) -> Masks:
     """Of two bytes stored as one word the second holds the upper byte of the first as well, `b | (a >> 8)`: a is the
     float in 16 bits, held within their range. It shows in every pair of a launch, or in none."""
     if "out0" not in seen.wrong or "out0" not in seen.expected:
@@ -36,7 +36,7 @@ def _upper_byte(x: torch.Tensor) -> torch.Tensor:
     return (word.clamp(0.0, _HIGHEST).to(torch.int32) >> 8).to(torch.uint8)
 
 
-def low_bits_of_its_integer(seen: Wrong) -> dict[str, torch.Tensor]:
+def low_bits_of_its_integer(seen: Wrong) -> Masks:
     """For the low bits of a sum those of the sum as an integer without a sign, held within its range, of as many bits
     as are asked for or of 32."""
     if "out0" not in seen.wrong or not isinstance(seen.case.program, Call):

@@ -4,7 +4,7 @@ from collections.abc import Iterator
 
 import torch
 
-from tridiff.fuzz.known.issue import Wrong
+from tridiff.fuzz.known.issue import Masks, Wrong
 from tridiff.fuzz.known.predictions.consistency import where_it_shows
 from tridiff.fuzz.language.choices import broadcast
 from tridiff.kernels.language.call import Call
@@ -24,7 +24,7 @@ def _groups(count: int, block: int) -> Iterator[tuple[int, torch.Tensor]]:
         width *= 2
 
 
-def _one_width(seen: Wrong, candidates: Iterator[torch.Tensor]) -> dict[str, torch.Tensor]:
+def _one_width(seen: Wrong, candidates: Iterator[torch.Tensor]) -> Masks:
     """The candidate that has most of the wrong elements as they are: a launch has one group width."""
     actual, wrong, right = to_bits(seen.actual["out"]), seen.wrong["out"], to_bits(seen.expected["out"])
     best = torch.zeros_like(wrong)
@@ -36,7 +36,7 @@ def _one_width(seen: Wrong, candidates: Iterator[torch.Tensor]) -> dict[str, tor
     return {"out": best}
 
 
-def ramp_quotient(seen: Wrong) -> dict[str, torch.Tensor]:
+def ramp_quotient(seen: Wrong) -> Masks:
     """`//` of a contiguous run: all lanes of an aligned group have the truncated quotient of its first lane. Inductor's
     flooring helper takes the remainder of each lane, which is right, and corrects that quotient by it."""
     if "out" not in seen.wrong or "out" not in seen.expected:
@@ -56,7 +56,7 @@ def ramp_quotient(seen: Wrong) -> dict[str, torch.Tensor]:
     return _one_width(seen, candidates())
 
 
-def ramp_remainder_address(seen: Wrong) -> dict[str, torch.Tensor]:
+def ramp_remainder_address(seen: Wrong) -> Masks:
     """`%` of a contiguous run as an address: of every group that is loaded as one, the elements behind the first lane's
     are read in turn. The table holds its own positions, so that what is read is the index."""
     if "out" not in seen.wrong or "out" not in seen.expected:
@@ -83,7 +83,7 @@ def _above_a_zero(zero: torch.Tensor, axes: range) -> torch.Tensor:
     return above
 
 
-def byte_division_by_zero(seen: Wrong) -> dict[str, torch.Tensor]:
+def byte_division_by_zero(seen: Wrong) -> Masks:
     """u8 division: a zero divisor gives the 16-bit quotient 0xFFFF, which is packed with its upper byte over the lanes
     above: 255 there. Lanes are neighbours along either axis."""
     if "out" not in seen.wrong:
@@ -93,7 +93,7 @@ def byte_division_by_zero(seen: Wrong) -> dict[str, torch.Tensor]:
     return {"out": seen.wrong["out"] & above & (seen.actual["out"] == 255)}
 
 
-def byte_division_by_zero_in_a_call(seen: Wrong) -> dict[str, torch.Tensor]:
+def byte_division_by_zero_in_a_call(seen: Wrong) -> Masks:
     """The same for one call of the language: the axes of each program's block, to which the divisor is broadcast."""
     call, wrong = seen.case.program, seen.wrong.get("out0")
     if wrong is None or not isinstance(call, Call):

@@ -2,12 +2,10 @@
 
 import torch
 
-from tridiff.fuzz.known.issue import Wrong
+from tridiff.fuzz.known.issue import Masks, Wrong
 from tridiff.kernels.language.call import Call
 from tridiff.oracles.bits import is_nan, to_bits, to_float64
 from tridiff.oracles.dtypes import dtype
-
-Masks = dict[str, torch.Tensor]
 
 
 def _rows(x: torch.Tensor) -> torch.Tensor:

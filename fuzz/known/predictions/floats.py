@@ -4,11 +4,10 @@ from collections.abc import Callable
 
 import torch
 
-from tridiff.fuzz.known.issue import Wrong
+from tridiff.fuzz.known.issue import Masks, Wrong
 from tridiff.fuzz.known.predictions.consistency import where_it_shows
 from tridiff.oracles.bits import is_nan, is_subnormal, is_zero, sign_bit, to_bits
 
-Masks = dict[str, torch.Tensor]
 LEAST = -(2**31)
 _LARGEST_E5M2 = 57344.0
 
@@ -237,7 +236,7 @@ def either_of_pair(seen: Wrong) -> Masks:
     return {name: mask & pair & (is_nan(a) | is_nan(b)) for name, mask in seen.wrong.items()}
 
 
-def quotient_an_ulp_off(seen: Wrong) -> dict[str, torch.Tensor]:
+def quotient_an_ulp_off(seen: Wrong) -> Masks:
     """x / x in fp32 as `div.full.f32` gives it, within its 2 ulp: the number below 1 or above (PTX ISA, div)."""
     if "out" not in seen.wrong:
         return {}
@@ -246,7 +245,7 @@ def quotient_an_ulp_off(seen: Wrong) -> dict[str, torch.Tensor]:
     return {"out": (x != 0) & x.isfinite() & off}
 
 
-def zero_negated_by_subtraction(seen: Wrong) -> dict[str, torch.Tensor]:
+def zero_negated_by_subtraction(seen: Wrong) -> Masks:
     """0 - x, once or twice: +0.0 for every zero of which the other one is due."""
     if "out" not in seen.wrong:
         return {}
@@ -254,19 +253,19 @@ def zero_negated_by_subtraction(seen: Wrong) -> dict[str, torch.Tensor]:
     return {"out": where_it_shows(due & (to_bits(seen.actual["out"]) == 0), due)}
 
 
-def negative_zero_without_sign(seen: Wrong) -> dict[str, torch.Tensor]:
+def negative_zero_without_sign(seen: Wrong) -> Masks:
     """x < 0 of an fp64 x instead of its sign bit: false for -0.0 and for every NaN."""
     x = seen.inputs["a"]
     return _false(seen, sign_bit(x) & (is_zero(x) | is_nan(x)))
 
 
-def half_nan_without_sign(seen: Wrong) -> dict[str, torch.Tensor]:
+def half_nan_without_sign(seen: Wrong) -> Masks:
     """False for every negative NaN of fp16: `cvt.f32.f16` makes the one NaN 0x7fffffff of all."""
     x = seen.inputs["a"]
     return _false(seen, sign_bit(x) & is_nan(x))
 
 
-def _false(seen: Wrong, signed: torch.Tensor) -> dict[str, torch.Tensor]:
+def _false(seen: Wrong, signed: torch.Tensor) -> Masks:
     if "out" not in seen.wrong:
         return {}
     return {"out": where_it_shows(signed & (seen.actual["out"] == 0), signed)}

@@ -4,14 +4,12 @@ import numpy as np
 import torch
 
 from tridiff.fuzz.known.gluon_calls import holdings, left_by, whole_operand
-from tridiff.fuzz.known.issue import Wrong
+from tridiff.fuzz.known.issue import Masks, Wrong
 from tridiff.fuzz.known.predictions.chains import exchanging
 from tridiff.fuzz.language.cases import call_of
 from tridiff.fuzz.language.rows.products import bound_of_dot
 from tridiff.oracles.bits import is_nan, to_bits, to_float64
 from tridiff.oracles.dtypes import dtype
-
-Masks = dict[str, torch.Tensor]
 
 
 def swapped_twice(seen: Wrong) -> Masks:

@@ -17,7 +17,7 @@ from tridiff.fuzz.kinds.graphs.evaluate import Interpreter
 from tridiff.fuzz.kinds.graphs.torch_contract import BESSEL, EagerInterpreter, bessel_at_infinity
 from tridiff.fuzz.known.graphs import extremum_forms, forms, index_forms, number_forms
 from tridiff.fuzz.known.graphs.form import Form, analysis_of
-from tridiff.fuzz.known.issue import Wrong
+from tridiff.fuzz.known.issue import Masks, Wrong
 from tridiff.fuzz.known.predictions.floats import library_result
 from tridiff.fuzz.verdicts import Declined
 from tridiff.kernels.codegen.graph import Cast, Graph, Load, Store
@@ -27,7 +27,6 @@ from tridiff.oracles.bits import to_bits
 from tridiff.oracles.by_numpy.bounded import TINY, Real, Value
 from tridiff.oracles.dtypes import FP8
 
-Masks = dict[str, torch.Tensor]
 _MOST = 16
 """Programs that are interpreted for one failure."""
 

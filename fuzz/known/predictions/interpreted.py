@@ -4,14 +4,14 @@ import numpy as np
 import torch
 from msgspec.structs import replace
 
-from tridiff.fuzz.known.issue import Wrong
+from tridiff.fuzz.known.issue import Masks, Wrong
 from tridiff.fuzz.language.answers import torch_answer
 from tridiff.fuzz.language.cases import given_of
 from tridiff.kernels.language.call import Call
 from tridiff.oracles.bits import is_zero, sign_bit, to_bits
 
 
-def sums_from_zero(seen: Wrong) -> dict[str, torch.Tensor]:
+def sums_from_zero(seen: Wrong) -> Masks:
     """numpy's sum begins with 0, so that of negative zeros alone is 0.0."""
     if "out0" not in seen.wrong or "out0" not in seen.expected:
         return {}
@@ -19,7 +19,7 @@ def sums_from_zero(seen: Wrong) -> dict[str, torch.Tensor]:
     return {"out0": is_zero(expected) & sign_bit(expected) & (to_bits(seen.actual["out0"]) == 0)}
 
 
-def padding_in_bits(seen: Wrong) -> dict[str, torch.Tensor]:
+def padding_in_bits(seen: Wrong) -> Masks:
     """A descriptor of floats that the interpreter holds as bits pads with NaN as a whole number, which is 0."""
     call = seen.case.program
     if "out0" not in seen.wrong or not isinstance(call, Call):
@@ -30,7 +30,7 @@ def padding_in_bits(seen: Wrong) -> dict[str, torch.Tensor]:
     return {"out0": padded & (to_bits(seen.actual["out0"]) == 0)}
 
 
-def logarithms_of_numpy(seen: Wrong) -> dict[str, torch.Tensor]:
+def logarithms_of_numpy(seen: Wrong) -> Masks:
     """numpy's logarithms of fp32, bit for bit: within 4 ulps, as its documentation of vectorised functions says."""
     if "out0" not in seen.wrong or seen.inputs["x0"].dtype != torch.float32:
         return {}

@@ -12,7 +12,7 @@ import numpy as np
 import numpy.typing as npt
 import torch
 
-from tridiff.fuzz.known.issue import Wrong
+from tridiff.fuzz.known.issue import Masks, Wrong
 from tridiff.fuzz.known.predictions.consistency import where_it_shows
 from tridiff.fuzz.known.predictions.operands import operands
 from tridiff.fuzz.language.promotion import promoted
@@ -20,7 +20,6 @@ from tridiff.kernels.language.call import Call
 from tridiff.oracles.by_torch import language as lib
 from tridiff.oracles.by_torch.flushing import tiny
 
-Masks = dict[str, torch.Tensor]
 Reals = npt.NDArray[Any]
 _OFF = 2.0**-16
 """How far a power may be off: 8 ulps, and what contraction of libdevice's pow adds (pytorch#175594)."""

@@ -2,7 +2,7 @@
 
 import torch
 
-from tridiff.fuzz.known.issue import Wrong
+from tridiff.fuzz.known.issue import Masks, Wrong
 from tridiff.oracles.bits import is_nan, to_bits
 
 _MOVED = 64
@@ -11,7 +11,7 @@ _CLOSE = 2.0**-8
 """What two orders of the same sum of products may differ by, of the largest result of a tile."""
 
 
-def lines_of_nan(seen: Wrong) -> dict[str, torch.Tensor]:
+def lines_of_nan(seen: Wrong) -> Masks:
     """Whole rows of NaN: what a barrier left in shared memory stands for a row of the first operand. Whole columns,
     where the second operand has at least the columns that the first one has rows in a partition: the largest ring lies
     lowest, where the barriers are."""
@@ -28,7 +28,7 @@ def _unwritten(seen: Wrong) -> torch.Tensor:
     return to_bits(seen.actual["out"]) == seen.poison["out"]
 
 
-def second_half_moved(seen: Wrong) -> dict[str, torch.Tensor]:
+def second_half_moved(seen: Wrong) -> Masks:
     """Rows from 64 on: in columns below 64 what was there before, beyond them what belongs 64 columns to the left."""
     if "out" not in seen.wrong or "out" not in seen.expected:
         return {}

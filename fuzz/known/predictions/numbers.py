@@ -3,14 +3,12 @@
 import numpy as np
 import torch
 
-from tridiff.fuzz.known.issue import Wrong
+from tridiff.fuzz.known.issue import Masks, Wrong
 from tridiff.fuzz.known.numbers import EXTREMA, plain_row, rounded
 from tridiff.fuzz.language.answers import torch_answer
 from tridiff.fuzz.language.cases import call_of, given_of
 from tridiff.oracles.bits import is_nan, to_bits, to_float64
 from tridiff.oracles.by_torch.language import pointwise
-
-Masks = dict[str, torch.Tensor]
 
 
 def _operation(row: str, nan: str) -> str:

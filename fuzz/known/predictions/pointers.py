@@ -2,7 +2,7 @@
 
 import torch
 
-from tridiff.fuzz.known.issue import Wrong
+from tridiff.fuzz.known.issue import Masks, Wrong
 from tridiff.fuzz.known.predictions.operands import operands
 from tridiff.fuzz.language.cases import call_of
 from tridiff.fuzz.language.rows.pointers import loaded_from, memory_after, places_of_lanes, pointed, stores
@@ -14,12 +14,12 @@ _BYTES = 16
 """The widest access of one thread."""
 
 
-def close_together(seen: Wrong) -> dict[str, torch.Tensor]:
+def close_together(seen: Wrong) -> Masks:
     """Each thread loads or stores its lanes, two to sixteen, side by side from where the first of them points."""
     call = call_of(seen.case)
     given, lead_to = operands(seen), memory_after if stores(call) else loaded_from
     widest = _BYTES // dtype(pointed(call)[1]).itemsize
-    found: dict[str, torch.Tensor] = {}
+    found: Masks = {}
     for name, wrong in seen.wrong.items():
         lanes = given[1][0].numel() if stores(call) else wrong[0].numel()
         places = places_of_lanes(call, lanes)
@@ -36,14 +36,14 @@ def close_together(seen: Wrong) -> dict[str, torch.Tensor]:
     return found
 
 
-def moved_the_other_way(seen: Wrong) -> dict[str, torch.Tensor]:
+def moved_the_other_way(seen: Wrong) -> Masks:
     """-x, which is 32768 for x = -32768, although 16 bits do not hold it."""
     offset = seen.inputs["x0"].to(torch.int64)
     return {name: (seen.actual[name] == -offset.reshape(wrong.shape)) & (offset.reshape(wrong.shape) == -(1 << 15))
             for name, wrong in seen.wrong.items()}
 
 
-def beside_the_lowest_of_16_bits(seen: Wrong) -> dict[str, torch.Tensor]:
+def beside_the_lowest_of_16_bits(seen: Wrong) -> Masks:
     """Elements of rows in which an input holds -32768, the one number whose negative 16 bits do not hold."""
     lowest = torch.zeros(seen.case.sizes["rows"], dtype=torch.bool)
     for values in seen.inputs.values():

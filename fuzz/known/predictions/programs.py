@@ -3,15 +3,15 @@
 import torch
 
 from tridiff.fuzz.known.coordinates import cell_of_a_sum
-from tridiff.fuzz.known.issue import Wrong
+from tridiff.fuzz.known.issue import Masks, Wrong
 from tridiff.kernels.codegen.graph import Graph, Store
 
 _LARGEST_E5M2 = 57344.0
 
 
-def saturated(seen: Wrong) -> dict[str, torch.Tensor]:
+def saturated(seen: Wrong) -> Masks:
     """The largest finite number of fp8e5 where an infinity of the same sign is right."""
-    found: dict[str, torch.Tensor] = {}
+    found: Masks = {}
     for name in seen.wrong:
         expected, actual = seen.expected.get(name), seen.actual[name]
         if expected is not None and expected.is_floating_point() and actual.is_floating_point():
@@ -20,11 +20,11 @@ def saturated(seen: Wrong) -> dict[str, torch.Tensor]:
     return found
 
 
-def in_one_cell(seen: Wrong) -> dict[str, torch.Tensor]:
+def in_one_cell(seen: Wrong) -> Masks:
     """Any value in the one element to which all lanes add; the value depends on what lanes beyond the row hold."""
     graph = seen.case.program
     assert isinstance(graph, Graph)
-    found: dict[str, torch.Tensor] = {}
+    found: Masks = {}
     for node in graph.nodes:
         cell = cell_of_a_sum(graph, node) if isinstance(node, Store) else None
         if isinstance(node, Store) and cell is not None:

@@ -2,7 +2,7 @@
 
 import torch
 
-from tridiff.fuzz.known.issue import Wrong
+from tridiff.fuzz.known.issue import Masks, Wrong
 from tridiff.oracles.bits import to_bits
 from tridiff.oracles.by_torch.integer import rem_trunc
 from tridiff.oracles.dtypes import torch_dtype
@@ -11,7 +11,7 @@ from tridiff.oracles.philox import KEY_STEPS, MULTIPLIERS, ROUNDS
 _LOW = 0xFFFFFFFF
 
 
-def wide_offset(seen: Wrong) -> dict[str, torch.Tensor]:
+def wide_offset(seen: Wrong) -> Masks:
     """randint64 whose counter has the upper half of a 64-bit offset as its second word."""
     if "out" not in seen.wrong:
         return {}

@@ -1,14 +1,13 @@
 """What is made of a place in memory that is read twice."""
 
-import torch
 
-from tridiff.fuzz.known.issue import Wrong
+from tridiff.fuzz.known.issue import Masks, Wrong
 from tridiff.fuzz.known.predictions.operands import operands
 from tridiff.fuzz.language.rows.rereads import asks_for_at_least_0, square
 from tridiff.kernels.language.call import Call
 
 
-def not_negative(seen: Wrong) -> dict[str, torch.Tensor]:
+def not_negative(seen: Wrong) -> Masks:
     """Of a negative product: that it is not less than 0, and itself in place of its absolute value; of one that is NaN:
     that it is at least 0."""
     call = seen.case.program

@@ -2,7 +2,7 @@
 
 import torch
 
-from tridiff.fuzz.known.issue import Wrong
+from tridiff.fuzz.known.issue import Masks, Wrong
 from tridiff.oracles.bits import is_nan, to_bits
 from tridiff.oracles.dtypes import dtype, name_of_tensor
 
@@ -80,21 +80,21 @@ def _nan_rows(seen: Wrong) -> torch.Tensor:
     return is_nan(boundaries).any(1, keepdim=True)
 
 
-def nan_boundary(seen: Wrong) -> dict[str, torch.Tensor]:
+def nan_boundary(seen: Wrong) -> Masks:
     """In rows with NaN boundaries, what the helper's search finds: it takes NaN for above every value."""
     if "out" not in seen.wrong:
         return {}
     return {"out": _as_found(seen) & _nan_rows(seen)}
 
 
-def midpoint_overflow(seen: Wrong) -> dict[str, torch.Tensor]:
+def midpoint_overflow(seen: Wrong) -> Masks:
     """Without NaN, what the helper's search finds where the sum of two positions wraps in 32 bits."""
     if "out" not in seen.wrong:
         return {}
     return {"out": _as_found(seen) & ~_nan_rows(seen)}
 
 
-def nan_value(seen: Wrong) -> dict[str, torch.Tensor]:
+def nan_value(seen: Wrong) -> Masks:
     """Without NaN boundaries, what the helper of torch 2.11 finds for a NaN: it is above nothing."""
     if "out" not in seen.wrong or not seen.inputs["values"].is_floating_point():
         return {}
@@ -102,7 +102,7 @@ def nan_value(seen: Wrong) -> dict[str, torch.Tensor]:
     return {"out": found & is_nan(seen.inputs["values"]) & ~_nan_rows(seen)}
 
 
-def compiled_nan_boundary(seen: Wrong) -> dict[str, torch.Tensor]:
+def compiled_nan_boundary(seen: Wrong) -> Masks:
     """torch.compile's bucketize of boundaries with NaN: the same search, one array of boundaries for all values."""
     if "out" not in seen.wrong:
         return {}
@@ -119,7 +119,7 @@ def compiled_nan_boundary(seen: Wrong) -> dict[str, torch.Tensor]:
     return {"out": best}
 
 
-def compiled_nan_value(seen: Wrong) -> dict[str, torch.Tensor]:
+def compiled_nan_value(seen: Wrong) -> Masks:
     """torch.compile's bucketize of a NaN under torch 2.11, boundaries without NaN: it is above nothing."""
     if "out" not in seen.wrong:
         return {}
@@ -130,7 +130,7 @@ def compiled_nan_value(seen: Wrong) -> dict[str, torch.Tensor]:
     return {"out": seen.wrong["out"] & torch.isnan(values) & (gives == seen.actual["out"])}
 
 
-def compiled_nothing_found(seen: Wrong) -> dict[str, torch.Tensor]:
+def compiled_nothing_found(seen: Wrong) -> Masks:
     """Boundaries with a stride of 0: none of them counts as one that can be read, and all values come to place 0."""
     if "out" not in seen.wrong or bool((seen.actual["out"] != 0).any()):
         return {}

@@ -5,7 +5,7 @@ from typing import Any
 
 import torch
 
-from tridiff.fuzz.known.issue import Wrong
+from tridiff.fuzz.known.issue import Masks, Wrong
 from tridiff.fuzz.known.predictions.statements import stored_by
 from tridiff.fuzz.statements.cases import script_of
 from tridiff.fuzz.statements.text import source
@@ -28,6 +28,6 @@ def _pointwise(op: str, computed: str, *operands: Any) -> Any:
 _FILLED: Any = SimpleNamespace(**{**vars(in_torch), "pointwise": _pointwise})
 
 
-def filled_by_the_left(seen: Wrong) -> dict[str, torch.Tensor]:
+def filled_by_the_left(seen: Wrong) -> Masks:
     """What is stored if `>>` asks the left operand, before its conversion, which shift it is."""
     return stored_by(seen, source(script_of(seen.case)), lib=_FILLED)

@@ -5,7 +5,7 @@ from types import ModuleType
 import torch
 
 from tridiff.fuzz.known.carried import as_compiled
-from tridiff.fuzz.known.issue import Wrong
+from tridiff.fuzz.known.issue import Masks, Wrong
 from tridiff.fuzz.known.predictions.consistency import where_it_shows
 from tridiff.fuzz.statements.answers import outputs_of
 from tridiff.fuzz.statements.cases import arrays_in, script_of
@@ -14,7 +14,7 @@ from tridiff.oracles.bits import to_bits
 from tridiff.oracles.by_torch import language as in_torch
 
 
-def lost_in_loops(seen: Wrong) -> dict[str, torch.Tensor]:
+def lost_in_loops(seen: Wrong) -> Masks:
     """What is stored if some variables have their values from before a loop in every trip and behind it."""
     text = as_compiled(script_of(seen.case))
     return stored_by(seen, text) if text else {}

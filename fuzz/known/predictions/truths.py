@@ -2,12 +2,10 @@
 
 import torch
 
-from tridiff.fuzz.known.issue import Wrong
+from tridiff.fuzz.known.issue import Masks, Wrong
 from tridiff.fuzz.language.cases import call_of
 from tridiff.oracles.by_torch.language import cast
 from tridiff.oracles.dtypes import dtype
-
-Masks = dict[str, torch.Tensor]
 
 
 def _byte(seen: Wrong, number: int, like: torch.Tensor) -> tuple[torch.Tensor, torch.Tensor]:

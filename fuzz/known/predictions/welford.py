@@ -2,7 +2,7 @@
 
 import torch
 
-from tridiff.fuzz.known.issue import Wrong
+from tridiff.fuzz.known.issue import Masks, Wrong
 from tridiff.oracles.bits import is_nan
 
 _OPERANDS = ("a", "a_mean", "a_m2", "b_mean", "b_m2")
@@ -37,9 +37,9 @@ def _combined(seen: Wrong, *, equal_means: bool) -> dict[str, tuple[torch.Tensor
             "m2": (m2.to(kind).double(), one["m2"].abs().maximum(two["m2"].abs()).maximum(cross.abs()))}
 
 
-def _as_the_helper(seen: Wrong) -> dict[str, torch.Tensor]:
+def _as_the_helper(seen: Wrong) -> Masks:
     """Elements of combined pairs that are what the helper's text gives, in the form of torch 2.13 or an older one."""
-    found: dict[str, torch.Tensor] = {}
+    found: Masks = {}
     for equal_means in (True, False):
         for name, (value, largest) in _combined(seen, equal_means=equal_means).items():
             actual = seen.actual[name]
@@ -50,12 +50,12 @@ def _as_the_helper(seen: Wrong) -> dict[str, torch.Tensor]:
     return found
 
 
-def _explained(seen: Wrong, lanes: torch.Tensor) -> dict[str, torch.Tensor]:
+def _explained(seen: Wrong, lanes: torch.Tensor) -> Masks:
     alike = _as_the_helper(seen) if seen.case.params["form"] == "pairs" else {}
     return {name: mask & _along(seen, lanes, name) & alike.get(name, mask) for name, mask in seen.wrong.items()}
 
 
-def beside_weight_zero(seen: Wrong) -> dict[str, torch.Tensor]:
+def beside_weight_zero(seen: Wrong) -> Masks:
     """Of pairs, what the helper's text gives where a weight is 0; of rows, those with such a state."""
     return _explained(seen, _without_weight(seen))
 
@@ -69,7 +69,7 @@ def _without_weight(seen: Wrong) -> torch.Tensor:
     return found if seen.case.params["form"] == "pairs" else found.any(-1, keepdim=True).expand(found.shape)
 
 
-def of_infinities(seen: Wrong) -> dict[str, torch.Tensor]:
+def of_infinities(seen: Wrong) -> Masks:
     """Of pairs with weight, what the helper's text gives of operands that are not finite, or whose squares are not; of
     rows, those with such an operand and with weights only."""
     extreme = torch.zeros_like(next(iter(seen.inputs.values())), dtype=torch.bool)
