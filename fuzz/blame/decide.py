@@ -43,6 +43,14 @@ class Decision:
     evidence: tuple[str, ...] = ()
 
 
+def _seen(stage: Stage, *evidence: str, step: str = "") -> Decision:
+    return Decision(stage=stage, step=step, confidence="seen", evidence=evidence)
+
+
+def _inferred(stage: Stage, *evidence: str, step: str = "") -> Decision:
+    return Decision(stage=stage, step=step, confidence="inferred", evidence=evidence)
+
+
 @dataclass(frozen=True, kw_only=True)
 class Seen:
     """Everything that is known of one failure. compiled: the stepped compilation, where there was one. values: of the
@@ -94,36 +102,36 @@ def _interpreted(seen: Seen) -> Decision | None:
     if seen.backend != "interpreter":
         return None
     if "triton._C." in seen.raised:
-        return Decision(stage="front-end", confidence="inferred", evidence=(
-            f"Triton's language asks Triton's own builder for what it has not: {seen.raised}"[:500],))
+        return _inferred(
+            "front-end", f"Triton's language asks Triton's own builder for what it has not: {seen.raised}"[:500])
     if seen.effect(OWN) == "gone" and seen.subject.startswith("inductor"):
         if seen.effect(STRICT) == "other":
-            return Decision(stage="interpreter", confidence="seen", evidence=(
-                "the kernel takes a truth value of a block, which the interpreter reads as Python does",))
+            return _seen(
+                "interpreter", "the kernel takes a truth value of a block, which the interpreter reads as Python does")
         if _OF_NUMPY in seen.raised:
-            return Decision(stage="interpreter", confidence="inferred", evidence=(
-                "the language takes the kernel, and numpy, with which the interpreter computes, does not: "
-                f"{seen.raised}"[:500],))
-        return Decision(stage="inductor", confidence="inferred", evidence=(blame.OURS_IS_RIGHT,))
+            return _inferred(
+                "interpreter", ("the language takes the kernel, and numpy, with which the interpreter computes, does "
+                                f"not: {seen.raised}")[:500])
+        return _inferred("inductor", blame.OURS_IS_RIGHT)
     if seen.effect(REPAIRED) == "gone":
-        return Decision(stage="interpreter", confidence="inferred", evidence=("the repaired interpreter is right",))
+        return _inferred("interpreter", "the repaired interpreter is right")
     wrong = _first_wrong(seen.values)
     if wrong is not None and wrong.behind is None:
         stage: Stage = "inductor" if seen.subject.startswith("inductor") else "front-end"
-        return Decision(stage=stage, confidence="seen", evidence=(
-            "the IR that the front end makes computes the wrong values as well",))
+        return _seen(stage, "the IR that the front end makes computes the wrong values as well")
     if seen.values and wrong is None and all(one.outcome is not None for one in seen.values[:1]):
-        return Decision(stage="interpreter", confidence="seen", evidence=(blame.RIGHT_IR,))
+        return _seen("interpreter", blame.RIGHT_IR)
     if seen.raised and _front_end_says_so_too(seen):
-        return Decision(stage="front-end", confidence="inferred", evidence=(
-            f"the front end of the compiler, which goes through the same functions, says so too: {seen.raised}"[:500],))
+        return _inferred(
+            "front-end",
+            f"the front end of the compiler, which goes through the same functions, says so too: {seen.raised}"[:500])
     taken = seen.values or seen.effect(COMPILED) == "gone"
     if seen.raised and taken and not seen.subject.startswith("inductor"):
-        return Decision(stage="interpreter", confidence="inferred", evidence=(
-            f"the compiler takes the same program, the interpreter raises {seen.raised}"[:500],))
+        return _inferred(
+            "interpreter", f"the compiler takes the same program, the interpreter raises {seen.raised}"[:500])
     if seen.subject.startswith("inductor"):
-        return Decision(stage="inductor", confidence="inferred", evidence=(
-            "it fails before anything is compiled, and there is no kernel of ours to compare with",))
+        return _inferred(
+            "inductor", "it fails before anything is compiled, and there is no kernel of ours to compare with")
     return None
 
 
@@ -147,8 +155,7 @@ def _of_library(seen: Seen, found: Decision) -> Decision:
             result.outcome.verdict is not Verdict.DISAGREE):
         return found
     said = f"it ends inside of {inside}" if inside else f"the kernel goes through {', '.join(library[:4])}"
-    return Decision(stage="language", confidence="inferred", evidence=(
-        *found.evidence, f"{said}, which Triton's library writes in its own language"))
+    return _inferred("language", *found.evidence, f"{said}, which Triton's library writes in its own language")
 
 
 def _kind(seen: Seen) -> str:
@@ -169,16 +176,14 @@ def _refusal(seen: Seen) -> Decision | None:
     when the front end is done, whatever the passes behind it do."""
     kind = "" if seen.subject.startswith("inductor") else _kind(seen)
     if kind == "accepted":
-        return Decision(stage="front-end", confidence="inferred", evidence=(
-            "a program that must be refused passes the front end, which is where programs are refused",))
+        return _inferred(
+            "front-end", "a program that must be refused passes the front end, which is where programs are refused")
     if kind in ("another_type", "another_shape"):
-        return Decision(stage="front-end", confidence="seen", evidence=(
-            f"the front end gives the result {kind.replace('_', ' ')}; no pass changes that",))
+        return _seen("front-end", f"the front end gives the result {kind.replace('_', ' ')}; no pass changes that")
     if kind.startswith(("another reason", "unclear", "no line named")):
         entered = seen.compiled.entered if seen.compiled is not None else ""
         if entered in (FRONT_END, "compile", ""):
-            return Decision(stage="front-end", confidence="seen", evidence=(
-                f"the front end refuses the program, and what it says is wrong ({kind})"[:500],))
+            return _seen("front-end", f"the front end refuses the program, and what it says is wrong ({kind})"[:500])
     return None
 
 
@@ -190,11 +195,11 @@ def _launching(seen: Seen) -> Decision | None:
         return None
     told = result.outcome.signature.kind if result.outcome.signature is not None else ""
     if _kind(seen):
-        return Decision(stage="runtime", confidence="inferred", evidence=(
-            f"what is wrong is what launching keeps and counts ({told}); the compiler comes to its end"[:500],))
+        return _inferred(
+            "runtime",
+            f"what is wrong is what launching keeps and counts ({told}); the compiler comes to its end"[:500])
     if not _kind(seen) and result.outcome.verdict.failed and signature(result.log) is None:
-        return Decision(stage="runtime", confidence="inferred", evidence=(
-            f"launching raises {told}; the compiler says nothing"[:500],))
+        return _inferred("runtime", f"launching raises {told}; the compiler says nothing"[:500])
     return None
 
 
@@ -224,25 +229,25 @@ def _failed_step(seen: Seen) -> Decision | None:
         of_dialect = crash is not None and re.search(r"/Dialect/Triton(?:Nvidia)?GPU", crash.line)
         if crash is not None and crash.rule == "triton-assertion" and of_dialect:
             evidence.append("the assertion is one of the dialect of TTGIR, whose operations Gluon's front end builds")
-            return Decision(stage="ttgir", confidence="seen", evidence=tuple(evidence))
+            return _seen("ttgir", *evidence)
         if crash is not None and crash.rule == "layout-not-inferred":
             evidence.append("layouts are inferred by the dialect of TTGIR, whose operations Gluon's front end builds")
-            return Decision(stage="ttgir", confidence="seen", evidence=tuple(evidence))
-        return Decision(stage="front-end", confidence="seen", evidence=tuple(evidence))
+            return _seen("ttgir", *evidence)
+        return _seen("front-end", *evidence)
     if stage == "ptxas" and crash is not None and crash.rule in ("ptxas-refusal", "ptxas-aborted"):
         inline = _inside_inline_assembly(result.ptx, crash.line + "\n" + result.log)
         evidence.append(f"ptxas refuses the PTX; the line it names was written by "
                         f"{'the lowering, as inline assembly' if inline else 'LLVM'}")
-        return Decision(stage="ttgir" if inline else "llvm", confidence="inferred", evidence=tuple(evidence))
+        return _inferred("ttgir" if inline else "llvm", *evidence)
     if crash is not None and crash.rule == "llvm-fatal" and re.search(r"Cannot select: .*= ?[A-Z]+_[A-Z_]+", crash.key):
         evidence.append("what cannot be selected is an instruction of the target, which the lowering asked for by name")
-        return Decision(stage="ttgir", confidence="inferred", evidence=tuple(evidence))
+        return _inferred("ttgir", *evidence)
     if entered == "compile" and not result.ended and not seen.launching:
         evidence.append("that is before the front end begins, where options and arguments are read")
-        return Decision(stage="runtime", confidence="inferred", evidence=tuple(evidence))
+        return _inferred("runtime", *evidence)
     if entered == TO_LLVM and not result.ended:
         evidence.append("what is refused there is the module that the lowering made")
-        return Decision(stage="ttgir", confidence="inferred", evidence=tuple(evidence))
+        return _inferred("ttgir", *evidence)
     return Decision(stage=stage, step=step, confidence="not localised" if stage == "unknown" else "seen",
                     evidence=tuple(evidence))
 
@@ -275,11 +280,10 @@ def _wrong_values(seen: Seen) -> Decision | None:
         if one.behind is None:
             stage: Stage = "inductor" if seen.subject.startswith("inductor") else "front-end"
             if stage == "front-end" and seen.effect(REPAIRED) == "gone":
-                return Decision(stage="front-end", confidence="seen", evidence=(
-                    "the IR that the front end makes computes wrong values; the interpreter, which does not make it, "
-                    "computes the right ones",))
-            return Decision(stage=stage, confidence="seen", evidence=(
-                "the IR that the front end makes computes wrong values already",))
+                return _seen(
+                    "front-end", "the IR that the front end makes computes wrong values; the interpreter, which does "
+                                 "not make it, computes the right ones")
+            return _seen(stage, "the IR that the front end makes computes wrong values already")
         if last_right is None:
             return None
         stage, step = stage_of(one.behind.title)
@@ -293,7 +297,7 @@ def _wrong_values(seen: Seen) -> Decision | None:
 
 def _subject(seen: Seen) -> Decision | None:
     if seen.subject.startswith("inductor") and seen.effect(OWN) == "gone" and seen.effect(REPAIRED) == "same":
-        return Decision(stage="inductor", confidence="inferred", evidence=(blame.OURS_ALONE_IS_RIGHT,))
+        return _inferred("inductor", blame.OURS_ALONE_IS_RIGHT)
     return None
 
 
@@ -312,10 +316,9 @@ def _device(seen: Seen) -> Decision | None:
     right_ir = bool(seen.values) and all(one.outcome is not None and not one.outcome.verdict.failed
                                          for one in seen.values[-1:])
     if gone(PTXAS_O0) == "gone":
-        return Decision(stage="ptxas", confidence="inferred", evidence=(blame.RIGHT_AT_O0,))
+        return _inferred("ptxas", blame.RIGHT_AT_O0)
     if gone(OTHER_PTXAS) == "gone":
-        return Decision(stage="ptxas", confidence="inferred", evidence=(
-            "another release of ptxas makes a right kernel of the same PTX",))
+        return _inferred("ptxas", "another release of ptxas makes a right kernel of the same PTX")
     omitted = [one.change.removeprefix(WITHOUT) for one in seen.vector
                if one.change.startswith(WITHOUT) and one.effect == "gone"]
     prefix = [one.change.removeprefix(PREFIX) for one in seen.vector
@@ -324,24 +327,23 @@ def _device(seen: Seen) -> Decision | None:
         # Less optimised code may only be code that ptxas makes nothing wrong of.
         return Decision(evidence=("it is right without LLVM's optimisation; what ptxas at -O0 makes was not seen",))
     if gone(LLVM_OFF) == "gone" and not omitted:
-        return Decision(stage="llvm", confidence="inferred", evidence=(blame.RIGHT_UNOPTIMISED,))
+        return _inferred("llvm", blame.RIGHT_UNOPTIMISED)
     if gone(NO_FUSION) == "gone" and not omitted:
-        return Decision(stage="llvm", confidence="inferred", evidence=("it is right where nothing is contracted",))
+        return _inferred("llvm", "it is right where nothing is contracted")
     if omitted:
         named = [one for one in omitted if prefix and one == prefix[0]] or omitted
         stage, step = stage_of(named[0])
-        return Decision(stage=stage, step=step, confidence="inferred", evidence=(
-            f"it is right without {' or without '.join(omitted)}, all else as it was"[:500],))
+        return _inferred(
+            stage, f"it is right without {' or without '.join(omitted)}, all else as it was"[:500], step=step)
     if gone(ONE_STAGE) == "gone":
-        return Decision(stage="ttgir", step="make_ttgir add_pipeline", confidence="inferred", evidence=(
-            "it is right where loops are not pipelined",))
+        return _inferred("ttgir", "it is right where loops are not pipelined", step="make_ttgir add_pipeline")
     if right_ir and gone(LLVM_OFF) in ("same", "other") and gone(PTXAS_O0) in ("same", "other"):
-        return Decision(stage="ttgir", step="", confidence="inferred", evidence=(blame.LOWERING_IS_LEFT,))
+        return _inferred("ttgir", blame.LOWERING_IS_LEFT)
     if gone(REPAIRED) == "gone" and gone(LLVM_OFF) in ("same", "other") and gone(PTXAS_O0) in ("same", "other"):
         if seen.subject.startswith("inductor") and gone(OWN) == "gone":
             # The interpreter runs what torch.compile writes for a CPU, which need not be what it writes for a GPU.
-            return Decision(stage="inductor", confidence="inferred", evidence=(
-                "our kernel of the same contract is right, and neither LLVM's optimisation nor that of ptxas matters",))
-        return Decision(stage="ttgir", step="", confidence="inferred", evidence=(
-            "the interpreter is right, and neither LLVM's optimisation nor that of ptxas matters",))
+            return _inferred(
+                "inductor",
+                "our kernel of the same contract is right, and neither LLVM's optimisation nor that of ptxas matters")
+        return _inferred("ttgir", "the interpreter is right, and neither LLVM's optimisation nor that of ptxas matters")
     return None
