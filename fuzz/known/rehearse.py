@@ -30,7 +30,7 @@ class Rehearsal:
         """A copy of every output, in its own type."""
         return {name: buffer.typed().clone() for name, buffer in self.buffers.items() if buffer.is_output}
 
-    def judged(self, outputs: Mapping[str, torch.Tensor], *, subject: str) -> tuple[Judged, tuple[str, ...]]:
+    def judged(self, outputs: Mapping[str, torch.Tensor], *, subject: str = "own") -> tuple[Judged, tuple[str, ...]]:
         """What is said of a launch of `subject` that left `outputs`: the judgement, and the names of the known issues
         that explain all that is wrong. Outputs that are not given stay as they are."""
         for name, values in outputs.items():

@@ -42,7 +42,7 @@ def _judged(case: Case, memory: dict[str, np.ndarray]) -> tuple[str, tuple[str, 
     rehearsal = rehearse(case)
     outputs = {name: torch.from_numpy(memory[name]).view(right.dtype).reshape(right.shape)
                for name, right in rehearsal.outputs().items()}
-    judged, names = rehearsal.judged(outputs, subject="own")
+    judged, names = rehearsal.judged(outputs)
     assert judged.verdict in (Verdict.AGREE, Verdict.DISAGREE)
     return judged.verdict.value, names
 

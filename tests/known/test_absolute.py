@@ -21,7 +21,7 @@ def test_the_nan_that_an_instruction_makes_is_known_for_a_nan_alone() -> None:
     def taken(bits: int, place: int = 40) -> tuple[str, ...]:
         wrong = right.clone()
         wrong.view(torch.int16)[0, place] = bits
-        judged, names = rehearsal.judged({"out0": wrong}, subject="own")
+        judged, names = rehearsal.judged({"out0": wrong})
         assert judged.verdict.failed
         return names
 
@@ -38,6 +38,6 @@ def test_of_doubles_the_sign_that_stays_is_known() -> None:
                            else None) for one in case.arrays)
     rehearsal = rehearse(replace(case, arrays=arrays, program=replace(call, operands=(block,), stored=("fp64",))))
     right = rehearsal.outputs()["out0"]
-    assert rehearsal.judged({"out0": -right}, subject="own")[1] == (KNOWN.name,)
-    assert rehearsal.judged({"out0": torch.zeros_like(right)}, subject="own")[1] == ()
+    assert rehearsal.judged({"out0": -right})[1] == (KNOWN.name,)
+    assert rehearsal.judged({"out0": torch.zeros_like(right)})[1] == ()
     assert not KNOWN.match(replace(case, program=replace(call, operands=(replace(block, dtype="i32"),))))

@@ -34,7 +34,7 @@ def test_a_masked_lane_that_wins_is_known_with_the_index_of_all_masked_lanes(sub
 def test_another_maximum_another_index_and_a_row_with_larger_numbers_are_new(row: int, value: int, place: int) -> None:
     rehearsal, out, index = _maxima()
     out[row], index[row] = value, place
-    assert rehearsal.judged({"out": out, "out_index": index}, subject="own")[1] == ()
+    assert rehearsal.judged({"out": out, "out_index": index})[1] == ()
 
 
 def test_a_full_block_masks_nothing() -> None:
@@ -43,4 +43,4 @@ def test_a_full_block_masks_nothing() -> None:
         replace(rehearsal.case.arrays[0], content=Content(base=Explicit(values=("-4",) * 8))),
         *rehearsal.case.arrays[1:]))
     out[:], index[:] = -1, 2**31 - 1
-    assert rehearse(full).judged({"out": out, "out_index": index}, subject="own")[1] == ()
+    assert rehearse(full).judged({"out": out, "out_index": index})[1] == ()

@@ -38,14 +38,14 @@ def _twice(rehearsal: Rehearsal, add: bool = True) -> dict[str, torch.Tensor]:
 def test_two_additions_are_the_known_issue_and_a_wrong_sum_beside_them_is_new(name: str, operands: int) -> None:
     rehearsal = rehearse(_case("gl.atomic_add", name, operands))
     outputs = _twice(rehearsal)
-    assert rehearsal.judged(outputs, subject="own")[1] == (KNOWN.name,)
+    assert rehearsal.judged(outputs)[1] == (KNOWN.name,)
     outputs["out1"][5] += 1
-    assert rehearsal.judged(outputs, subject="own")[1] == ()
+    assert rehearsal.judged(outputs)[1] == ()
 
 
 def test_two_exclusive_ors_leave_what_was_there() -> None:
     rehearsal = rehearse(_case("gl.atomic_xor", "i32"))
-    assert rehearsal.judged(_twice(rehearsal, add=False), subject="own")[1] == (KNOWN.name,)
+    assert rehearsal.judged(_twice(rehearsal, add=False))[1] == (KNOWN.name,)
 
 
 @pytest.mark.parametrize("operands", [2, 3])
@@ -68,16 +68,16 @@ def test_two_operations_on_unsigned_numbers_are_the_known_issue_and_a_wrong_numb
     before, after = (to_bits(right[one]) for one in ("out0", "out1"))
     again = {"add": 2 * after - before, "xor": before}.get(op, after)
     outputs = {"out0": right["out1"], "out1": again.view(right["out1"].dtype)}
-    assert rehearsal.judged(outputs, subject="own")[1] == (KNOWN.name,)
+    assert rehearsal.judged(outputs)[1] == (KNOWN.name,)
     to_bits(outputs["out1"])[5] ^= 64
-    assert rehearsal.judged(outputs, subject="own")[1] == ()
+    assert rehearsal.judged(outputs)[1] == ()
 
 
 def test_one_wrong_row_among_right_ones_is_new() -> None:
     rehearsal = rehearse(_case("gl.atomic_add", "i32"))
     right, outputs = rehearsal.outputs(), _twice(rehearsal)
     one = {name: torch.cat([outputs[name][:1], right[name][1:]]) for name in right}
-    assert rehearsal.judged(one, subject="own")[1] == ()
+    assert rehearsal.judged(one)[1] == ()
 
 
 def test_layouts_of_one_element_a_thread_and_blocks_of_two_are_not_known() -> None:

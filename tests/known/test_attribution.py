@@ -46,7 +46,7 @@ def grouped(right: torch.Tensor, *, width: int) -> torch.Tensor:
 def test_one_quotient_for_a_group_of_lanes_is_the_known_issue(form: str, width: int) -> None:
     rehearsal = rehearse(ramp(form=form))
     wrong = grouped(rehearsal.outputs()["out"], width=width)
-    judged, names = rehearsal.judged({"out": wrong}, subject="own")
+    judged, names = rehearsal.judged({"out": wrong})
     assert (judged.verdict, judged.kind, names) == (Verdict.DISAGREE, "value", ("signed-floordiv-ramp",))
 
 
@@ -56,7 +56,7 @@ def test_every_issue_is_told_that_predicts_all_alone(monkeypatch: pytest.MonkeyP
     monkeypatch.setattr(explain, "issues_of", lambda case, subject: (issue, *beside))
     rehearsal = rehearse(ramp())
     wrong = grouped(rehearsal.outputs()["out"], width=4)
-    rehearsal.judged({"out": wrong}, subject="own")
+    rehearsal.judged({"out": wrong})
     seen = explain.wrong_in(rehearsal.case, rehearsal.target, rehearsal.buffers, rehearsal.expected)
     assert explain.explaining(seen, "own") == ((issue.name,), ("beside",))
 
@@ -71,8 +71,8 @@ def test_a_wrong_sign_of_one_class_of_operands_beside_the_known_quotients_is_new
     wrong = grouped(rehearsal.outputs()["out"], width=4)
     numerator = torch.arange(-64, 64)
     planted = torch.where(numerator == 63, -wrong, wrong).to(torch.int32)
-    assert rehearsal.judged({"out": planted}, subject="own")[1] == ()
-    assert rehearsal.judged({"out": wrong}, subject="own")[1] == ("signed-floordiv-ramp",)
+    assert rehearsal.judged({"out": planted})[1] == ()
+    assert rehearsal.judged({"out": wrong})[1] == ("signed-floordiv-ramp",)
 
 
 def test_quotients_of_two_group_widths_in_one_launch_are_not_the_known_issue() -> None:
@@ -82,7 +82,7 @@ def test_quotients_of_two_group_widths_in_one_launch_are_not_the_known_issue() -
     # Group widths of 4 and of 8 put different quotients in lane 4 of a group of 8.
     mixed = torch.where(lane < 32, grouped(right, width=8), torch.where(lane % 8 == 1, grouped(right, width=4), right))
     mixed[36] = right[35] - 5
-    assert rehearsal.judged({"out": mixed.to(torch.int32)}, subject="own")[1] == ()
+    assert rehearsal.judged({"out": mixed.to(torch.int32)})[1] == ()
 
 
 def test_a_fault_planted_in_the_subject_is_never_a_known_issue() -> None:
@@ -96,8 +96,8 @@ def test_reading_on_behind_the_first_remainder_is_the_known_issue_of_addresses()
     right = rehearsal.outputs()["out"]
     lane = torch.arange(128)
     on = (right[lane // 4 * 4] + lane % 4).to(torch.int32)
-    assert rehearsal.judged({"out": on}, subject="own")[1] == ("signed-remainder-ramp",)
-    assert rehearsal.judged({"out": torch.where(lane == 9, -on, on).to(torch.int32)}, subject="own")[1] == ()
+    assert rehearsal.judged({"out": on})[1] == ("signed-remainder-ramp",)
+    assert rehearsal.judged({"out": torch.where(lane == 9, -on, on).to(torch.int32)})[1] == ()
 
 
 def test_only_all_ones_above_a_zero_divisor_are_the_issue_of_bytes() -> None:
@@ -110,9 +110,9 @@ def test_only_all_ones_above_a_zero_divisor_are_the_issue_of_bytes() -> None:
     rehearsal = rehearse(case)
     out = rehearsal.outputs()["out"]
     out[:, 1] = 255  # the divisors are 0, 1, 2, ...
-    assert rehearsal.judged({"out": out}, subject="own")[1] == ("narrow-division-by-zero",)
+    assert rehearsal.judged({"out": out})[1] == ("narrow-division-by-zero",)
     out[0, 6] = 255
-    assert rehearsal.judged({"out": out}, subject="own")[1] == ()
+    assert rehearsal.judged({"out": out})[1] == ()
 
 
 # -- issues that predict nothing

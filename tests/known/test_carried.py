@@ -146,12 +146,12 @@ def _stored(case: Case, text: str) -> dict[str, torch.Tensor]:
 def test_another_wrong_element_beside_a_lost_variable_is_new(form: str) -> None:
     case = _case(*_LOOPS[form])
     lost = _stored(case, as_compiled(script_of(case)))
-    judged, names = rehearse(case).judged(lost, subject="own")
+    judged, names = rehearse(case).judged(lost)
     assert (judged.verdict, names) == (Verdict.DISAGREE, (KNOWN.name,))
     for name in lost:
         changed = lost | {name: lost[name].clone()}
         changed[name][0] += 1
-        judged, names = rehearse(case).judged(changed, subject="own")
+        judged, names = rehearse(case).judged(changed)
         assert (judged.verdict, names) == (Verdict.DISAGREE, ())
 
 
@@ -159,7 +159,7 @@ def test_another_wrong_element_beside_a_lost_variable_is_new(form: str) -> None:
 def test_a_loop_that_loses_a_variable_and_ends_a_trip_early_is_new(form: str) -> None:
     case = _case(*_LOOPS[form])
     early = _stored(case, as_compiled(_shorter(script_of(case))))
-    judged, names = rehearse(case).judged(early, subject="own")
+    judged, names = rehearse(case).judged(early)
     assert (judged.verdict, names) == (Verdict.DISAGREE, ())
 
 

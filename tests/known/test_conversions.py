@@ -27,7 +27,7 @@ def stored(*values: str, row: str = "tl.cast", of: str = "fp32", shape: tuple[in
 
 def taken(case: Case, *results: int) -> tuple[str, ...]:
     """The issues for which a launch with these results is taken."""
-    judged, names = rehearse(case).judged({"out0": torch.tensor([results], dtype=torch.uint8)}, subject="own")
+    judged, names = rehearse(case).judged({"out0": torch.tensor([results], dtype=torch.uint8)})
     assert judged.verdict is Verdict.DISAGREE
     return names
 

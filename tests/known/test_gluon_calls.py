@@ -55,10 +55,10 @@ def test_a_product_with_an_operand_in_another_order_is_known_and_the_other_opera
         return (left @ right + x[2]).float().reshape(2, m * n)
 
     wrong, other = product(bool(layout)), product(not layout)
-    assert rehearsal.judged({"out0": wrong}, subject="own")[1] == (WHOLE.name,)
-    assert rehearsal.judged({"out0": other}, subject="own")[1] == ()
+    assert rehearsal.judged({"out0": wrong})[1] == (WHOLE.name,)
+    assert rehearsal.judged({"out0": other})[1] == ()
     wrong[1, 3] += 1
-    assert rehearsal.judged({"out0": wrong}, subject="own")[1] == ()
+    assert rehearsal.judged({"out0": wrong})[1] == ()
 
 
 def test_such_a_product_may_overflow_and_an_infinity_elsewhere_is_new() -> None:
@@ -73,17 +73,17 @@ def test_such_a_product_may_overflow_and_an_infinity_elsewhere_is_new() -> None:
     assert wrong[:, :2, 0].isfinite().all() and wrong[:, 0, 15].isnan().all()
     wrong[:, 0], wrong[:, 1] = torch.inf, 0
     wrong[:, 1:, 15] = torch.nan
-    judged, names = rehearsal.judged({"out0": wrong.reshape(2, 256)}, subject="own")
+    judged, names = rehearsal.judged({"out0": wrong.reshape(2, 256)})
     assert judged.verdict.failed and names == (WHOLE.name,)
     wrong[:, 2, 3] = torch.inf
-    assert rehearsal.judged({"out0": wrong.reshape(2, 256)}, subject="own")[1] == ()
+    assert rehearsal.judged({"out0": wrong.reshape(2, 256)})[1] == ()
 
 
 def test_the_sums_of_rows_that_were_seen_are_predicted_and_those_of_two_warps_are_not_known() -> None:
     case = entry(WHOLE.entries[0]).case
     seen = torch.tensor([float(one) for one in entry(WHOLE.entries[0]).evidence.actual["out0"]])
     rehearsal = rehearse(case)
-    assert rehearsal.judged({"out0": seen.repeat(16)[None]}, subject="own")[1] == (WHOLE.name,)
+    assert rehearsal.judged({"out0": seen.repeat(16)[None]})[1] == (WHOLE.name,)
     assert not any(WHOLE.match(one) for one in (_dot(16, 16, 16, warps=2), _dot(16, 16, 16, layout=2)))
 
 
@@ -93,9 +93,9 @@ def test_bytes_that_a_fold_exchanges_once_too_often_are_known_and_one_more_wrong
     right = rehearsal.outputs()["out0"]
     wrong = torch.zeros_like(right)
     wrong[0, 31] = 1
-    assert rehearsal.judged({"out0": wrong}, subject="own")[1] == (TWICE.name,)
+    assert rehearsal.judged({"out0": wrong})[1] == (TWICE.name,)
     wrong[0, 30] = 1
-    assert rehearsal.judged({"out0": wrong}, subject="own")[1] == ()
+    assert rehearsal.judged({"out0": wrong})[1] == ()
     call = cases.call_of(case)
     assert not any(TWICE.match(replace(case, program=replace(call, options=call.options | changed))) for changed in (
         {"layout": 0}, {"keep_dims": True}, {"axis": "None"}))
@@ -150,11 +150,10 @@ def test_a_product_that_leaves_its_type_with_an_operand_in_another_order_may_be_
         for one in case.arrays)))
     left, right, added = (rehearsal.buffers[f"x{number}"].typed().reshape(2, 16, 16) for number in range(3))
     wrong = (left.double() @ right.double().transpose(1, 2) + added).float()
-    assert rehearsal.judged({"out0": wrong.reshape(2, -1)}, subject="own")[1] == (WHOLE.name,)
+    assert rehearsal.judged({"out0": wrong.reshape(2, -1)})[1] == (WHOLE.name,)
     beyond = left.double().abs() @ right.double().transpose(1, 2).abs() > 3.5e38
     assert 0 < int(beyond.sum()) < beyond.numel()
-    assert rehearsal.judged({"out0": wrong.masked_fill(beyond, torch.nan).reshape(2, -1)},
-                            subject="own")[1] == (WHOLE.name,)
+    assert rehearsal.judged({"out0": wrong.masked_fill(beyond, torch.nan).reshape(2, -1)})[1] == (WHOLE.name,)
     within = wrong.clone()
     within[1, 0, 0] = torch.nan
-    assert rehearsal.judged({"out0": within.reshape(2, -1)}, subject="own")[1] == ()
+    assert rehearsal.judged({"out0": within.reshape(2, -1)})[1] == ()

@@ -35,7 +35,7 @@ def case_of(graph: Graph, *, mixed: bool = False) -> Case:
 
 
 def taken(rehearsal: Rehearsal, **outputs: torch.Tensor) -> tuple[str, ...]:
-    judged, names = rehearsal.judged(outputs, subject="own")
+    judged, names = rehearsal.judged(outputs)
     assert judged.verdict is Verdict.DISAGREE
     return names
 

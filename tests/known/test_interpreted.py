@@ -34,11 +34,10 @@ def test_bits_as_a_number_are_the_known_issue_and_a_wrong_extremum_in_memory_bes
     rehearsal = rehearse(case)
     wrong = {"out0": torch.tensor([float(0x3FF0000000000000), -4609434218613702656.0, float(0xC010000000000000)],
                                   dtype=torch.float64)}
-    assert rehearsal.judged(wrong, subject="own")[1] == (known.name,)
-    assert rehearsal.judged(wrong | {"out1": torch.tensor([1.0, -3.0, -4.0], dtype=torch.float64)},
-                            subject="own")[1] == ()
+    assert rehearsal.judged(wrong)[1] == (known.name,)
+    assert rehearsal.judged(wrong | {"out1": torch.tensor([1.0, -3.0, -4.0], dtype=torch.float64)})[1] == ()
     wrong["out0"][0] += 4096.0
-    assert rehearsal.judged(wrong, subject="own")[1] == ()
+    assert rehearsal.judged(wrong)[1] == ()
 
 
 def test_zeros_for_a_padding_of_nan_are_known_and_zeros_for_what_a_tensor_holds_are_not() -> None:
@@ -52,16 +51,16 @@ def test_zeros_for_a_padding_of_nan_are_known_and_zeros_for_what_a_tensor_holds_
     right = rehearsal.outputs()["out0"]
     assert find(case.target).draw.valid(case) and known.match(case) and bool(right.isnan().all())
     zeros = torch.zeros_like(right)
-    assert rehearsal.judged({"out0": zeros}, subject="own")[1] == (known.name,)
+    assert rehearsal.judged({"out0": zeros})[1] == (known.name,)
     zeros[0, 3] = 1.0
-    assert rehearsal.judged({"out0": zeros}, subject="own")[1] == ()
+    assert rehearsal.judged({"out0": zeros})[1] == ()
     inside = changed(case, options=call.options | {"steps": "p2p0p0"})
     assert inside is not None
     rehearsal = rehearse(inside)
     half = rehearsal.outputs()["out0"]
     assert half.isnan().sum() == 16 and (half == 3.0).sum() == 16
-    assert rehearsal.judged({"out0": torch.where(half.isnan(), 0.0, half)}, subject="own")[1] == (known.name,)
-    assert rehearsal.judged({"out0": torch.zeros_like(half)}, subject="own")[1] == ()
+    assert rehearsal.judged({"out0": torch.where(half.isnan(), 0.0, half)})[1] == (known.name,)
+    assert rehearsal.judged({"out0": torch.zeros_like(half)})[1] == ()
 
 
 def test_a_scan_of_nans_along_an_axis_from_the_end_is_two_defects_and_of_numbers_one() -> None:
@@ -129,7 +128,7 @@ def test_the_upper_limit_that_a_clamp_gives_for_a_signalling_nan_is_known_and_fo
         rehearsal = rehearse(calling(call, {"x0": values}))
         assert rehearsal.outputs()["out0"].tolist() == [[0.0, 0.5]]
         wrong = {"out0": torch.tensor([[1.0, 0.5]], dtype=torch.float64)}
-        assert rehearsal.judged(wrong, subject="own")[1] == known
+        assert rehearsal.judged(wrong)[1] == known
 
 
 def test_a_constant_that_is_nan_is_known_and_one_that_is_a_number_is_not() -> None:
@@ -148,6 +147,6 @@ def test_of_two_reads_the_larger_is_known_to_mind_signalling_nans_and_their_prod
         rehearsal = rehearse(calling(call, {"x0": ("1.0", "2.0"), "x1": ("nan:0x1", "3.0")}))
         for value in ("nan", "2.0"):
             wrong = {"out0": torch.tensor([[float("nan"), float(value)]])}
-            seen[form, value] = rehearsal.judged(wrong, subject="own")[1]
+            seen[form, value] = rehearsal.judged(wrong)[1]
     minds = ("interpreter-minds-signalling-nans",)
     assert seen == {(6, "nan"): minds, (6, "2.0"): (), (7, "nan"): (), (7, "2.0"): ()}

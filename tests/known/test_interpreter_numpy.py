@@ -24,7 +24,7 @@ def case_of(row: str, values: tuple[str, ...]) -> Case:
     ((-0.0, -0.0), ()), ((0.0, 1.0), ()), ((1.0, 0.0), ())])
 def test_only_sums_of_negative_zeros_may_lack_their_sign(sums: tuple[float, float], names: tuple[str, ...]) -> None:
     case = case_of("tl.sum", ("-0.0", "-0.0", "0.0", "-0.0"))
-    judged, found = rehearse(case).judged({"out0": torch.tensor(sums)}, subject="own")
+    judged, found = rehearse(case).judged({"out0": torch.tensor(sums)})
     assert judged.verdict.failed and found == names
 
 
@@ -40,5 +40,5 @@ def test_only_the_logarithms_of_numpy_are_known(
     if not away and logarithms[0] == np.float32(logarithm(np.float64(values[0]))):
         pytest.skip("numpy's logarithm is right here: it takes other instructions on this processor")
     case = case_of(row, tuple(map(str, values)))
-    judged, found = rehearse(case).judged({"out0": torch.from_numpy(logarithms).reshape(1, 2)}, subject="own")
+    judged, found = rehearse(case).judged({"out0": torch.from_numpy(logarithms).reshape(1, 2)})
     assert judged.verdict.failed and found == (("interpreter-logarithms-of-numpy",) if known else ())

@@ -36,8 +36,7 @@ def lines(row: str, *operands: tuple[str, ...], to: str = "fp32", of: tuple[str,
 def taken(case: Case, *results: float) -> tuple[str, ...]:
     """The issues for which a launch with these results is taken."""
     kind = torch_dtype(case.array("out0").dtype)
-    judged, names = rehearse(case).judged({"out0": torch.tensor([results], dtype=torch.float64).to(kind)},
-                                          subject="own")
+    judged, names = rehearse(case).judged({"out0": torch.tensor([results], dtype=torch.float64).to(kind)})
     assert judged.verdict is Verdict.DISAGREE
     return names
 

@@ -29,9 +29,9 @@ def test_rows_of_nan_are_the_known_issue_and_a_wrong_sign_beside_them_is_new() -
     rehearsal = product(NAN_ROWS, n=16)
     out = rehearsal.outputs()["out"]
     out[:, 0] = float("nan")
-    assert rehearsal.judged({"out": out}, subject="own")[1] == ("dead-barriers-below-a-ring",)
+    assert rehearsal.judged({"out": out})[1] == ("dead-barriers-below-a-ring",)
     planted = torch.where(out < -3, -out, out)
-    assert rehearsal.judged({"out": planted}, subject="own")[1] == ()
+    assert rehearsal.judged({"out": planted})[1] == ()
 
 
 def test_columns_of_nan_are_the_known_issue_where_the_second_ring_is_the_larger_one() -> None:
@@ -41,16 +41,16 @@ def test_columns_of_nan_are_the_known_issue_where_the_second_ring_is_the_larger_
         right = rehearsal.outputs()["out"]
         out = right.clone()
         out[:, :, 0] = float("nan")
-        assert rehearsal.judged({"out": out}, subject="own")[1] == names
+        assert rehearsal.judged({"out": out})[1] == names
         out[:, 64:, 0] = right[:, 64:, 0]
-        assert rehearsal.judged({"out": out}, subject="own")[1] == ()
+        assert rehearsal.judged({"out": out})[1] == ()
 
 
 def test_one_nan_in_a_row_is_new() -> None:
     rehearsal = product(NAN_ROWS, n=16)
     out = rehearsal.outputs()["out"]
     out[0, 5, 3] = float("nan")
-    assert rehearsal.judged({"out": out}, subject="own")[1] == ()
+    assert rehearsal.judged({"out": out})[1] == ()
 
 
 @pytest.mark.parametrize("n", [16, 128])
@@ -62,10 +62,10 @@ def test_a_second_half_64_columns_further_is_the_known_issue_and_a_wrong_sign_be
     moved[:, 64:, :64] = poison
     if n > 64:
         moved[:, 64:, 64:] = right[:, 64:, :n - 64]
-    assert rehearsal.judged({"out": moved}, subject="own")[1] == ("split-store-moves-both-coordinates",)
+    assert rehearsal.judged({"out": moved})[1] == ("split-store-moves-both-coordinates",)
     planted = moved.clone()
     planted[:, :64] = torch.where(right[:, :64] < -3, -right[:, :64], right[:, :64])
-    assert rehearsal.judged({"out": planted}, subject="own")[1] == ()
+    assert rehearsal.judged({"out": planted})[1] == ()
 
 
 def test_a_product_that_is_wrong_in_one_partition_too_is_not_the_issue_of_specialisation() -> None:

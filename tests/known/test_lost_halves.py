@@ -23,13 +23,13 @@ def test_halves_that_repeat_the_ones_in_front_are_known_and_others_are_new() -> 
     wrong[..., 1::2] = wrong[..., ::2]
     assert LOST.match(case)
     assert [str(one) for one in wrong.reshape(-1)[:4].tolist()] == ["3", "3", "100", "100"]
-    assert rehearsal.judged({"out0": wrong}, subject="own")[1] == (LOST.name,)
+    assert rehearsal.judged({"out0": wrong})[1] == (LOST.name,)
     other = wrong.clone()
     other[0, 0, 2] += 1
-    assert rehearsal.judged({"out0": other}, subject="own")[1] == (), "an even element"
+    assert rehearsal.judged({"out0": other})[1] == (), "an even element"
     few = right.clone()
     few[0, 0, 1] = few[0, 0, 0]
-    assert rehearsal.judged({"out0": few}, subject="own")[1] == (), "one pair of a thousand"
+    assert rehearsal.judged({"out0": few})[1] == (), "one pair of a thousand"
 
 
 def test_the_control_of_a_lane_of_poison_has_wide_indices() -> None:

@@ -74,5 +74,5 @@ def test_of_two_zeros_the_larger_is_either_and_their_product_has_a_sign() -> Non
         call = Call(row="memory.reread", operands=(block, block), options={"form": form}, stored=("fp32",))
         case = calling(call, {"x0": ("0.0", "-0.0"), "x1": ("-0.0", "0.0")})
         for zero in (0.0, -0.0):
-            judged, _ = rehearse(case).judged({"out0": torch.full((1, 2), zero)}, subject="own")
+            judged, _ = rehearse(case).judged({"out0": torch.full((1, 2), zero)})
             assert judged.verdict.failed == (wrong and str(zero) == "0.0"), (form, zero)

@@ -33,8 +33,8 @@ def test_a_number_that_is_its_own_rounding_is_known_in_comparisons_and_the_oppos
     """0.1 is no number of 16 bits: up to 3.8.0 no tensor equals it."""
     rehearsal = rehearse(_case("operator.eq", name, "0.1", ("0.1", "0.5", "0.25"), first))
     assert rehearsal.outputs()["out0"].flatten().tolist() == [True, False, False]
-    assert rehearsal.judged({"out0": torch.tensor([[False, False, False]])}, subject="own")[1] == (KNOWN.name,)
-    assert rehearsal.judged({"out0": torch.tensor([[False, True, False]])}, subject="own")[1] == ()
+    assert rehearsal.judged({"out0": torch.tensor([[False, False, False]])})[1] == (KNOWN.name,)
+    assert rehearsal.judged({"out0": torch.tensor([[False, True, False]])})[1] == ()
 
 
 @pytest.mark.parametrize(("live", "name"), [
@@ -44,7 +44,7 @@ def test_a_small_number_that_equals_no_bf16_is_a_constant_of_zero_where_numbers_
         live: str, name: str) -> None:
     """In 3.9.0 the number is of bf16, and 0 of it; before, it was of fp32: nothing equals either."""
     case = _case("operator.eq", "bf16", "1.0e-10", ("1.0e-10", "0.5"))
-    names = rehearse(case).judged({"out0": torch.tensor([[False, False]])}, subject="own")[1]
+    names = rehearse(case).judged({"out0": torch.tensor([[False, False]])})[1]
     assert names == (KNOWN.name,)
     signature = wrong_in(case, "out0")
     failed = outcome_of(case, Verdict.DISAGREE, signature, backend="cuda", explained_by=names)
@@ -63,9 +63,9 @@ def test_extrema_of_fp64_give_the_number_in_fp32_and_another_number_is_new(row: 
     wrong = torch.tensor([[of_fp32 if least else 1.0, -1.0 if least else of_fp32, of_fp32, 0.1 if least else of_fp32]],
                          dtype=torch.float64)
     assert not torch.equal(wrong, right)
-    assert rehearsal.judged({"out0": wrong}, subject="own")[1] == (KNOWN.name,)
+    assert rehearsal.judged({"out0": wrong})[1] == (KNOWN.name,)
     wrong[0, 2] += 1e-9
-    assert rehearsal.judged({"out0": wrong}, subject="own")[1] == ()
+    assert rehearsal.judged({"out0": wrong})[1] == ()
 
 
 def test_numbers_that_all_types_hold_and_sums_are_not_known() -> None:
@@ -98,9 +98,9 @@ def test_what_fills_a_load_or_changes_memory_is_the_number_in_fp32_and_another_o
     wrong[0, 1] += rounded - float(number)
     others = {key: one for key, one in rehearsal.outputs().items() if key != name}
     assert not torch.equal(wrong, right)
-    assert rehearsal.judged(others | {name: wrong}, subject="own")[1] == (FILLING.name,)
+    assert rehearsal.judged(others | {name: wrong})[1] == (FILLING.name,)
     wrong[0, 0] += 1e-9
-    assert rehearsal.judged(others | {name: wrong}, subject="own")[1] == ()
+    assert rehearsal.judged(others | {name: wrong})[1] == ()
     assert FILLING.instead is not None
     instead = FILLING.instead(case)
     assert instead is not None and find(case.target).draw.valid(instead) and not FILLING.match(instead)

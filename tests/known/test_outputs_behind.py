@@ -50,20 +50,20 @@ def test_a_searched_place_that_is_wrong_itself_is_new() -> None:
     case = beside(found.case, value=3, dtype="i32")
     rehearsal = rehearse(case)
     right = rehearsal.outputs()
-    judged, names = rehearsal.judged(right | recorded, subject="own")
+    judged, names = rehearsal.judged(right | recorded)
     assert judged.verdict.failed and names == ("place-of-a-search-as-truth",)
-    judged, names = rehearsal.judged(right | recorded | {"other": right["other"] + 1}, subject="own")
+    judged, names = rehearsal.judged(right | recorded | {"other": right["other"] + 1})
     assert judged.verdict.failed and names == ()
-    judged, names = rehearsal.judged(right | {"other": right["other"] + 1}, subject="own")
+    judged, names = rehearsal.judged(right | {"other": right["other"] + 1})
     assert judged.verdict.failed and names == ()
 
 
 def test_a_cube_root_is_nan_and_nothing_else_of_a_program_is_wrong() -> None:
     found = entry(ROOT)
     rehearsal, recorded = rehearsed(found)
-    assert rehearsal.judged(recorded, subject="own")[1] == ("cube-root-of-subnormals",)
+    assert rehearsal.judged(recorded)[1] == ("cube-root-of-subnormals",)
     doubled = {"out4": torch.where(recorded["out4"].isnan(), 2.0, recorded["out4"])}
-    judged, names = rehearsal.judged(doubled, subject="own")
+    judged, names = rehearsal.judged(doubled)
     assert judged.verdict.failed and names == ()
 
 
@@ -75,8 +75,8 @@ def test_another_sign_beside_a_cube_root_is_new() -> None:
     negated = replace(found.case, program=replace(graph, nodes=(*graph.nodes, Pointwise(op="neg", args=(0,)))))
     rehearsal = rehearse(beside(negated, value=len(graph.nodes), dtype="fp32"))
     right = rehearsal.outputs()
-    assert rehearsal.judged(right | recorded, subject="own")[1] == ("cube-root-of-subnormals",)
-    judged, names = rehearsal.judged(right | recorded | {"other": -right["other"]}, subject="own")
+    assert rehearsal.judged(right | recorded)[1] == ("cube-root-of-subnormals",)
+    judged, names = rehearsal.judged(right | recorded | {"other": -right["other"]})
     assert judged.verdict.failed and names == ()
 
 
@@ -129,7 +129,7 @@ def test_a_quotient_of_zero_as_fp8_is_wrong_in_upper_pairs_alone(bits: list[int]
     right = rehearsal.outputs()["out0"]
     assert not right.view(torch.uint8).any()
     stale = torch.tensor(bits, dtype=torch.uint8).view(right.dtype)
-    judged, names = rehearsal.judged({"out0": stale}, subject="own")
+    judged, names = rehearsal.judged({"out0": stale})
     assert judged.verdict.failed and names == (("fp8-pair-merged-with-a-stale-register",) if known else ())
     failure = replace(wrong(case, subject="own"), explained_by=names)
     passes, fails = (wrong(case, failed=failed, subject="own") for failed in (False, True))

@@ -20,10 +20,10 @@ from tridiff.kernels.language.call import Call, Operand
 def test_another_element_than_the_predicted_one_is_new(name: str) -> None:
     issue = next(one for one in ISSUES if name in one.entries)
     rehearsal, outputs = rehearsed(entry(name))
-    assert rehearsal.judged(outputs, subject="own")[1] == (issue.name,)
+    assert rehearsal.judged(outputs)[1] == (issue.name,)
     last = {key: one.clone() for key, one in outputs.items()}
     last["out0"].flatten()[-1] += 1
-    judged, names = rehearsal.judged(last, subject="own")
+    judged, names = rehearsal.judged(last)
     assert judged.verdict.failed and names == ()
 
 
@@ -41,9 +41,9 @@ def test_lanes_that_are_loaded_side_by_side_are_predicted_and_other_lanes_are_ne
     right = rehearsal.outputs()["out0"]
     bytes_of = torch.arange(256).view(torch.int8).reshape(256, 8)
     pairs = torch.stack([bytes_of[::2, 0], bytes_of[::2, 1]], dim=1).reshape(right.shape)
-    judged, names = rehearsal.judged({"out0": pairs}, subject="own")
+    judged, names = rehearsal.judged({"out0": pairs})
     assert judged.verdict.failed and names == ("cast-pointers-stay-neighbours",)
-    judged, names = rehearsal.judged({"out0": torch.roll(right, 1)}, subject="own")
+    judged, names = rehearsal.judged({"out0": torch.roll(right, 1)})
     assert judged.verdict.failed and names == ()
 
 
@@ -59,24 +59,24 @@ def test_what_is_stored_side_by_side_is_known_where_it_changes_no_more_than_the_
     pairs = (memory & ~0xFFFFFFFF)[::2] | (words[1::2] << 16) | words[::2]
     memory[::2] = pairs
     outputs = {"out0": memory.view(torch.float64).reshape(1, 8)}
-    judged, names = rehearse(case).judged(outputs, subject="own")
+    judged, names = rehearse(case).judged(outputs)
     assert (judged.kind, names) == ("nan_payload", ("cast-pointers-stay-neighbours",))
     failed = outcome_of(case, Verdict.DISAGREE, wrong_in(case, "out0", kind=judged.kind), backend="cuda",
                         explained_by=names)
     agrees = replace(failed, verdict=Verdict.AGREE, signature=None, explained_by=())
     assert Attribution(lambda relative: agrees).issues(case, failed) == names
     outputs["out0"].view(torch.int64)[0, 3] += 1
-    assert rehearse(case).judged(outputs, subject="own")[1] == ()
+    assert rehearse(case).judged(outputs)[1] == ()
 
 
 def test_a_negated_number_of_16_bits_in_statements_is_known_in_its_row_and_where_small_numbers_are_right() -> None:
     found = entry("language.statements/value-f0caa24195")
     rehearsal, outputs = rehearsed(found)
     name = "negated-16-bit-integer-not-cut"
-    assert rehearsal.judged(outputs, subject="own")[1] == (name,)
+    assert rehearsal.judged(outputs)[1] == (name,)
     another_row = {"out0": outputs["out0"].clone()}
     another_row["out0"].flatten()[1] += 1
-    assert rehearsal.judged(another_row, subject="own")[1] == ()
+    assert rehearsal.judged(another_row)[1] == ()
     failed = outcome_of(found.case, Verdict.DISAGREE, found.signature, backend="cuda", explained_by=(name,))
     controls = {Verdict.AGREE: replace(failed, verdict=Verdict.AGREE, signature=None, explained_by=()),
                 Verdict.DISAGREE: replace(failed, explained_by=())}

@@ -23,7 +23,7 @@ def test_bits_filled_with_the_left_operands_sign_are_known_and_others_are_new() 
     (right,) = rehearsal.outputs().values()
     assert right.tolist() == [2**63 - 1]
     for wrong, known in ((2**64 - 1, (KNOWN.name,)), (2**64 - 2, ()), (2**62 - 1, ())):
-        assert rehearsal.judged({"out0": torch.tensor([wrong], dtype=torch.uint64)}, subject="own")[1] == known
+        assert rehearsal.judged({"out0": torch.tensor([wrong], dtype=torch.uint64)})[1] == known
 
 
 def test_amounts_that_are_signed_are_drawn_instead() -> None:

@@ -12,12 +12,12 @@ from tridiff.fuzz.known.truths import ISSUES
 def test_another_byte_than_the_predicted_one_is_new(name: str) -> None:
     issue = next(one for one in ISSUES if name in one.entries)
     rehearsal, outputs = rehearsed(entry(name))
-    names = rehearsal.judged(outputs, subject="own")[1]
+    names = rehearsal.judged(outputs)[1]
     assert names == (issue.name,)
     # A truth value has two values: what is not predicted is then the byte beside it.
     other = {key: torch.full_like(one, 3) for key, one in outputs.items() if one.dtype is not torch.bool}
     if other:
-        judged, names = rehearsal.judged(other, subject="own")
+        judged, names = rehearsal.judged(other)
         assert judged.verdict.failed and issue.name not in names
 
 
@@ -29,5 +29,5 @@ def test_a_load_that_is_wrong_where_the_mask_is_true_is_new() -> None:
     taken = tuple(replace(one, content=replace(one.content, base=replace(one.content.base, values=("1",))))  # type: ignore
                   if one.name == "x2" else one for one in found.case.arrays)
     rehearsal, _ = rehearsed(replace(found, case=replace(found.case, arrays=taken)))
-    judged, names = rehearsal.judged({"out0": torch.ones_like(rehearsal.outputs()["out0"])}, subject="own")
+    judged, names = rehearsal.judged({"out0": torch.ones_like(rehearsal.outputs()["out0"])})
     assert judged.verdict.failed and names == ()

@@ -32,7 +32,7 @@ def test_a_number_of_either_sign_is_right_whatever_its_last_bit(dtype: str) -> N
     larger[7] *= 1.5
     for values, verdict in ((right, Verdict.AGREE), (-right, Verdict.AGREE), (larger, Verdict.DISAGREE),
                             (-larger * 2, Verdict.DISAGREE)):
-        assert rehearsal.judged({"out0": values}, subject="own")[0].verdict is verdict
+        assert rehearsal.judged({"out0": values})[0].verdict is verdict
 
 
 @pytest.mark.parametrize("dtype", ["fp32", "fp64"])
@@ -41,7 +41,7 @@ def test_a_zero_of_either_sign_is_right_whichever_sign_torch_gives_it(target: st
     rehearsal = rehearse(_signed_by_nan(dtype, target, Constant(value="0")))
     zero = rehearsal.buffers["in0"].typed()
     for values, verdict in ((zero, Verdict.AGREE), (-zero, Verdict.AGREE), (zero + 1e-30, Verdict.DISAGREE)):
-        assert rehearsal.judged({"out0": values}, subject="own")[0].verdict is verdict
+        assert rehearsal.judged({"out0": values})[0].verdict is verdict
 
 
 def test_a_power_of_two_may_have_an_unrounded_product_as_exponent_and_no_other_one() -> None:
@@ -59,7 +59,7 @@ def test_a_power_of_two_may_have_an_unrounded_product_as_exponent_and_no_other_o
             ArraySpec(name="out0", dtype="fp64", dims=("n_out0",)))))
         right = rehearsal.outputs()["out0"]
         by = torch.tensor([math.expm1(moved * math.log(2) * one) for one in missing], dtype=torch.float64)
-        return rehearsal.judged({"out0": right + right * by}, subject="own")[0].verdict
+        return rehearsal.judged({"out0": right + right * by})[0].verdict
 
     assert max(map(abs, missing)) > 8 * 2**-52
     assert verdict(op("square", 0), moved=0) is verdict(op("square", 0), moved=1) is Verdict.AGREE

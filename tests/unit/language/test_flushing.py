@@ -31,7 +31,7 @@ def verdicts(case: Case, *results: float) -> list[Verdict]:
     """What is said of each result."""
     rehearsal = rehearse(case)
     kind = torch_dtype(case.array("out0").dtype)
-    return [rehearsal.judged({"out0": torch.tensor([[one]], dtype=torch.float64).to(kind)}, subject="own")[0].verdict
+    return [rehearsal.judged({"out0": torch.tensor([[one]], dtype=torch.float64).to(kind)})[0].verdict
             for one in results]
 
 
