@@ -22,6 +22,14 @@ EVERY_ROW = 1 << 20
 """Rows that an oracle is asked about where the output has something of each."""
 
 
+References = tuple[tuple[Literal["numpy", "torch"], Path], ...]
+
+
+def answers_of(module: str) -> References:
+    """Its functions `torch_answer` and `numpy_answer`."""
+    return ("torch", f"{module}:torch_answer"), ("numpy", f"{module}:numpy_answer")
+
+
 def inputs(case: Case) -> tuple[str, ...]:
     """Arrays with contents."""
     return tuple(spec.name for spec in case.arrays if spec.content is not None)
@@ -48,7 +56,7 @@ class ProgramKind:
     """
 
     programs: tuple[type[msgspec.Struct], ...]
-    references: tuple[tuple[Literal["numpy", "torch"], Path], ...]
+    references: References
     valid: Callable[[Case], bool]
     steps: Callable[[Case], Iterable[Case]]
     size: Callable[[Case], tuple[int, ...]]

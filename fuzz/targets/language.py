@@ -3,7 +3,7 @@
 from dataclasses import replace
 from functools import partial
 
-from tridiff.fuzz.kinds.kind import ProgramKind, target_of
+from tridiff.fuzz.kinds.kind import ProgramKind, answers_of, target_of
 from tridiff.fuzz.language import cases
 from tridiff.fuzz.language.aims import aims_of, beside_types
 from tridiff.fuzz.language.boundaries import boundary_cases
@@ -46,7 +46,7 @@ _ABOUT: dict[Topic, str] = {
 }
 _KIND = ProgramKind(
     programs=(Call,),
-    references=(("torch", f"{_ROOM}.answers:torch_answer"), ("numpy", f"{_ROOM}.answers:numpy_answer")),
+    references=answers_of(f"{_ROOM}.answers"),
     valid=cases.valid, steps=cases.steps, size=cases.size, label=cases.label, coverage=cases.cells,
     across=lambda case: cases.row_of(case).across)
 

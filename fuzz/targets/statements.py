@@ -5,7 +5,7 @@ from dataclasses import replace
 
 from hypothesis.strategies import SearchStrategy
 
-from tridiff.fuzz.kinds.kind import ProgramKind, outputs, target_of
+from tridiff.fuzz.kinds.kind import ProgramKind, answers_of, outputs, target_of
 from tridiff.fuzz.records import Case
 from tridiff.fuzz.statements import cases, refusing
 from tridiff.fuzz.statements.constructs import EXPRESSIONS, STATEMENTS
@@ -26,7 +26,7 @@ def _floats(case: Case) -> tuple[str, ...]:
 
 _KIND = ProgramKind(
     programs=(Script,), launch=f"{_ROOM}.launching:run",
-    references=(("torch", f"{_ROOM}.answers:torch_answer"), ("numpy", f"{_ROOM}.answers:numpy_answer")),
+    references=answers_of(f"{_ROOM}.answers"),
     valid=cases.valid, steps=cases.steps, size=cases.size, label=cases.label, coverage=cases.cells,
     numeric=_floats, defined=f"{_ROOM}.answers:defined", across=lambda case: True)
 
@@ -51,7 +51,7 @@ def _target(topic: str) -> Target:
 
 _REFUSALS = ProgramKind(
     programs=(Refusal,), launch=f"{_ROOM}.refusing:run",
-    references=(("torch", f"{_ROOM}.refusing:torch_answer"), ("numpy", f"{_ROOM}.refusing:numpy_answer")),
+    references=answers_of(f"{_ROOM}.refusing"),
     valid=refusing.valid, steps=refusing.steps, size=lambda case: (), label=lambda case: refusing.refusal_of(case).row,
     coverage=lambda case: (f"refused={refusing.refusal_of(case).row}",), across=lambda case: True)
 

@@ -8,7 +8,7 @@ launching.py  loop -> launch, and its plain version
 
 import typing
 
-from tridiff.fuzz.kinds.kind import ProgramKind
+from tridiff.fuzz.kinds.kind import ProgramKind, answers_of
 from tridiff.fuzz.kinds.loops import cases
 from tridiff.kernels.pipelines.loop_programs import Loop, Work
 
@@ -16,7 +16,7 @@ _ROOM = "tridiff.fuzz.kinds.loops"
 
 KIND = ProgramKind(
     programs=typing.get_args(Loop), breadth=len(typing.get_args(Work)), launch=f"{_ROOM}.launching:run",
-    references=(("torch", f"{_ROOM}.answers:torch_answer"), ("numpy", f"{_ROOM}.answers:numpy_answer")),
+    references=answers_of(f"{_ROOM}.answers"),
     valid=cases.valid, steps=cases.steps, size=cases.size, label=cases.label, coverage=cases.cells,
     bounded=lambda case: ("out",) if cases.approximate(case) else (), bound=("torch", f"{_ROOM}.answers:product_bound"),
     bound_rule="tridiff.oracles.bounded:RULES[dot_bound]",

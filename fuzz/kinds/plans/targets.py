@@ -6,7 +6,7 @@ from collections.abc import Callable
 from dataclasses import replace
 from typing import TYPE_CHECKING, get_args
 
-from tridiff.fuzz.kinds.kind import ProgramKind, target_of
+from tridiff.fuzz.kinds.kind import ProgramKind, answers_of, target_of
 from tridiff.fuzz.kinds.plans import cases
 from tridiff.fuzz.kinds.plans.coverage import cells
 from tridiff.fuzz.kinds.plans.draw import Family, pipeline_cases
@@ -100,7 +100,7 @@ def _lacking(family: Family) -> Callable[[Environment], str]:
 
 KIND = ProgramKind(
     programs=(Plan,), breadth=len(get_args(Step)), launch=f"{_ROOM}.launching:run",
-    references=(("torch", f"{_ROOM}.answers:torch_answer"), ("numpy", f"{_ROOM}.answers:numpy_answer")),
+    references=answers_of(f"{_ROOM}.answers"),
     valid=cases.valid, steps=cases.steps, size=cases.size, label=_label, coverage=cells,
     bounded=lambda case: ("out",) if cases.approximate(case) else (), bound=("torch", f"{_ROOM}.answers:product_bound"),
     bound_rule="tridiff.oracles.bounded:RULES[dot_bound]", numeric=_numeric, across=_across_programs, delays="warp",
