@@ -156,7 +156,7 @@ def _campaign(backend: str, workers: int, until: float) -> tuple[Counts, float]:
                               devices=(0,), workers=workers, seed=1, shrink=False)
     with tempfile.TemporaryDirectory() as folder:
         shards = tuple(msgspec.structs.replace(one, elements=1 << 14, rows=1 << 10)
-                       for one in plan_shards(options, known=()))
+                       for one in plan_shards(options))
         campaign = Campaign.start(Plan(id="bench", options=options, shards=shards), root=Path(folder))
         moments: list[tuple[float, Counts]] = []
 

@@ -81,7 +81,7 @@ def wanted(options: CampaignOptions) -> list[tuple[Target, str, str]]:
     return found
 
 
-def plan_shards(options: CampaignOptions, *, known: tuple[str, ...]) -> tuple[ShardSpec, ...]:
+def plan_shards(options: CampaignOptions, *, known: tuple[str, ...] = ()) -> tuple[ShardSpec, ...]:
     """Shards that fill `workers` processes for `seconds`, every combination getting the same share. Of a campaign by
     yield: those that fill FLOOR of it, each combination once before any comes up again, in an order that the seed
     decides, broad targets for longer (`weight`).

@@ -110,7 +110,7 @@ def fuzz(
             memory=reading.memory(memory), shrink=shrink, corpus=str(corpus), scheduler=scheduler,
             baseline=baseline and _build(baseline),
             by_yield=max_cases is None)
-        plan_shards(options, known=())  # refuse a bad target or subject before anything starts
+        plan_shards(options)  # refuse a bad target or subject before anything starts
         identity = name or campaign_id(options)
         if (state / identity).exists():
             raise TridiffError(f"campaign {identity} exists", fix="resume it or choose another --id")

@@ -45,7 +45,7 @@ def gate_shards(options: CampaignOptions, entries: Iterable[CorpusEntry]) -> tup
     entries = tuple(one for one in entries if not options.issues or one.cause in options.issues)
     room = None if options.max_cases is None else int(OF_CASES * options.max_cases)
     # The first shard of each combination gives what all of them share.
-    drawn = plan_shards(options, known=())
+    drawn = plan_shards(options)
     like = {combination(spec): spec for spec in reversed(drawn)}
     cases = _cases(entries, options, like)
     cheap, costly = _apart(cases, entries)
@@ -56,7 +56,7 @@ def gate_shards(options: CampaignOptions, entries: Iterable[CorpusEntry]) -> tup
         return _numbered((*listed, *of_issues(options, like)))
     if options.max_cases is not None:
         taken = sum(len(spec.first) for spec in listed)
-        drawn = plan_shards(replace(options, max_cases=max(options.max_cases - taken, 1)), known=())
+        drawn = plan_shards(replace(options, max_cases=max(options.max_cases - taken, 1)))
         return _numbered((*listed, *drawn))
     near = {group: _neighbours(some) for group, some in cases.items()}
     floor = len({combination(spec) for spec in drawn})

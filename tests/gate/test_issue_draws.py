@@ -78,7 +78,7 @@ def test_a_gate_for_an_issue_that_nobody_knows_names_one() -> None:
 
 def test_a_gate_without_time_for_two_seconds_each_draws_for_none() -> None:
     asked = options(seconds=5.0)
-    like = {combination(spec): spec for spec in plan_shards(asked, known=())}
+    like = {combination(spec): spec for spec in plan_shards(asked)}
     assert not list(of_issues(asked, like))
 
 

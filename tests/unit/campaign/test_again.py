@@ -13,7 +13,7 @@ from tridiff.fuzz.campaign.plan import plan_shards
 from tridiff.fuzz.records import CorpusEntry
 
 SHARDS = plan_shards(campaign_options(seconds=20.0, workers=4, targets=("triton.vector_add", "triton.negate"),
-                                      subjects=("own",), backends=("interpreter",), seed=1), known=())
+                                      subjects=("own",), backends=("interpreter",), seed=1))
 
 
 def record(reports: Path, name: str, *entries: CorpusEntry, when: int) -> None:

@@ -109,13 +109,13 @@ def test_few_processes_run_what_torch_compiles_and_it_has_its_share_all_the_same
 
 def test_what_torch_compiles_takes_more_processes_where_it_brings_more() -> None:
     options_ = options(targets=("triton.*", "inductor.*"), subjects=(), workers=4)
-    homes = Homes(options_, plan_shards(options_, known=()))
+    homes = Homes(options_, plan_shards(options_))
     assert homes.number == 2
     for share in (0.1, 0.5, 0.8):
         taken = sum(homes.chooses(place, share, number) for place in range(4) for number in range(2000))
         assert taken / 8000 == pytest.approx(share, abs=0.02)
     assert not any(homes.chooses(3, 0.5, number) for number in range(2000))
-    assert Homes(options_, [spec for spec in plan_shards(options_, known=()) if at_home(combination(spec))]).alike()
+    assert Homes(options_, [spec for spec in plan_shards(options_) if at_home(combination(spec))]).alike()
 
 
 def test_time_goes_where_it_brings_most_and_the_floor_to_all(tmp_path: Path) -> None:
@@ -148,7 +148,7 @@ def test_a_gates_interpreter_has_less_than_its_gpu_where_both_bring_as_much(tmp_
 
 
 def test_a_target_that_brings_nothing_new_any_more_falls_back(tmp_path: Path) -> None:
-    spec = plan_shards(options(), known=())[0]
+    spec = plan_shards(options())[0]
     yields = Yields()
     yields.add(result(spec, {"a": 1, "b": 1}, seconds=1.0))
     before = yields.rates()[combination(spec)]
@@ -158,7 +158,7 @@ def test_a_target_that_brings_nothing_new_any_more_falls_back(tmp_path: Path) ->
 
 
 def test_a_new_finding_is_worth_many_cells(tmp_path: Path) -> None:
-    one, other = plan_shards(options(), known=())[:2]
+    one, other = plan_shards(options())[:2]
     yields = Yields()
     yields.add(result(one, {}, findings=(None,)))  # type: ignore[arg-type]
     yields.add(result(other, {"a": 1, "b": 1}))
@@ -166,7 +166,7 @@ def test_a_new_finding_is_worth_many_cells(tmp_path: Path) -> None:
 
 
 def test_the_same_cell_on_another_architecture_is_not_new(tmp_path: Path) -> None:
-    shards = plan_shards(options(backends=("compile",), targets=("triton.vector_add",)), known=())
+    shards = plan_shards(options(backends=("compile",), targets=("triton.vector_add",)))
     yields = Yields()
     first, second = shards[0], next(spec for spec in shards if spec.backend != shards[0].backend)
     yields.add(result(first, {"a": 1}, seconds=1.0))
@@ -219,7 +219,7 @@ def test_without_yield_there_are_the_shards_of_the_plan_and_no_others(tmp_path: 
 
 @pytest.mark.parametrize("seconds, cycles", [(60.0, 1), (8 * 3600.0, 192)])
 def test_the_floor_is_planned_and_no_shard_of_it_is_long(seconds: float, cycles: int) -> None:
-    shards = plan_shards(options(seconds=seconds), known=())
+    shards = plan_shards(options(seconds=seconds))
     number = len({combination(spec) for spec in shards})
     assert sum(spec.seconds for spec in shards) == pytest.approx(FLOOR * seconds * 2)
     assert len(shards) == cycles * number and max(spec.seconds for spec in shards) <= 30

@@ -98,7 +98,7 @@ def here(monkeypatch: pytest.MonkeyPatch) -> type[FakePool]:
 def campaign(root: Path, **changes: object) -> run.Campaign:
     options = campaign_options(**{"targets": ("triton.vector_add",), "subjects": ("own",), "max_cases": 20,
                                   "backends": ("interpreter",), **changes})
-    shards = tuple(replace(one, rows=16, elements=64) for one in plan_shards(options, known=()))
+    shards = tuple(replace(one, rows=16, elements=64) for one in plan_shards(options))
     return run.Campaign.start(Plan(id="one", options=options, shards=shards), root=root)
 
 

@@ -77,7 +77,7 @@ def test_what_is_dealt_next_follows_from_cells_that_are_not_kept_by_shard(
         tmp_path: Path, traced: Callable[[], int]) -> None:
     options = campaign_options(targets=("triton.*",), subjects=("own",), backends=("interpreter",), by_yield=True,
                                seconds=600.0)
-    plan = Plan(id="one", options=options, shards=plan_shards(options, known=()))
+    plan = Plan(id="one", options=options, shards=plan_shards(options))
     deal = Deal(plan, tmp_path, plan.shards)
 
     def turn(number: int) -> None:

@@ -379,27 +379,27 @@ def test_every_combination_gets_the_same_share() -> None:
 
 
 def test_no_shard_is_longer_than_two_minutes() -> None:
-    assert max(one.seconds for one in plan_shards(options(seconds=8 * 3600.0), known=())) <= 120
+    assert max(one.seconds for one in plan_shards(options(seconds=8 * 3600.0))) <= 120
 
 
 @each("workers, cases, targets", [(1, 10, "triton.vector_add"), (2, 10, "triton.vector_add"),
                                                      (16, 100, "triton.*"), (2, 1000, "triton.*")])
 def test_a_number_of_cases_is_met(workers: int, cases: int, targets: str) -> None:
-    shards = plan_shards(options(workers=workers, max_cases=cases, targets=(targets,)), known=())
+    shards = plan_shards(options(workers=workers, max_cases=cases, targets=(targets,)))
     total = sum(one.max_cases or 0 for one in shards)
     assert cases <= total < cases + len(shards)
     assert len({one.target for one in shards}) == len({one.target for one in plan_shards(
-        options(targets=(targets,)), known=())})
+        options(targets=(targets,)))})
 
 
 def test_compile_rotates_through_the_architectures() -> None:
-    shards = plan_shards(options(backends=("compile",), targets=("triton.vector_add",), seconds=60 * 16), known=())
+    shards = plan_shards(options(backends=("compile",), targets=("triton.vector_add",), seconds=60 * 16))
     assert {one.backend for one in shards} == {f"compile:{arch}" for arch in ARCHITECTURES}
-    assert {one.backend for one in plan_shards(options(backends=("compile:sm_90",)), known=())} == {"compile:sm_90"}
+    assert {one.backend for one in plan_shards(options(backends=("compile:sm_90",)))} == {"compile:sm_90"}
 
 
 def test_shards_are_dealt_to_all_gpus() -> None:
-    shards = plan_shards(options(backends=("cuda",), devices=(0, 2, 5), workers=6), known=())
+    shards = plan_shards(options(backends=("cuda",), devices=(0, 2, 5), workers=6))
     assert Counter(one.device for one in shards).keys() == {0, 2, 5}
 
 
@@ -408,11 +408,11 @@ def test_shards_are_dealt_to_all_gpus() -> None:
     ({"subjects": ("nobody",)}, "triton.floordiv has no subject 'nobody'"),
     ({"subjects": ("own+fault:nothing",)}, "triton.floordiv has no fault 'nothing'")])
 def test_what_does_not_exist_is_refused(changes: dict[str, object], message: str) -> None:
-    assert refusal(lambda: plan_shards(options(**changes), known=())).startswith(message)
+    assert refusal(lambda: plan_shards(options(**changes))).startswith(message)
 
 
 def test_a_fault_that_only_some_targets_have_runs_on_those() -> None:
-    shards = plan_shards(options(subjects=("own+fault:tail_dropped",)), known=())
+    shards = plan_shards(options(subjects=("own+fault:tail_dropped",)))
     assert {one.target for one in shards} == {"triton.vector_add"}
 
 

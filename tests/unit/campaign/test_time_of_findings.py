@@ -204,7 +204,7 @@ class Clocked:
         options = campaign_options(seconds=600.0, targets=("triton.vector_add",), subjects=("own",),
                                    backends=("interpreter",), by_yield=True)
         self.now, self.granted = now, list[float]()
-        self.campaign = run.Campaign.start(Plan(id="one", options=options, shards=plan_shards(options, known=())),
+        self.campaign = run.Campaign.start(Plan(id="one", options=options, shards=plan_shards(options)),
                                            root=root)
         self.drawn = list[tuple[float, float]]()
         """When each shard began and how long it drew."""

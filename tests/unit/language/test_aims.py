@@ -207,7 +207,7 @@ class Night:
             "targets": ("language.scans", "language.products", "triton.vector_add"), "subjects": ("own",),
             "backends": ("interpreter",), "workers": 2, "by_yield": True, "seconds": 600.0, "seed": 5, **changes})
         self.state = state
-        self.plan = Plan(id="one", options=options, shards=plan_shards(options, known=()),
+        self.plan = Plan(id="one", options=options, shards=plan_shards(options),
                          installed={"triton": TRITON})
 
     def deal(self, results: list[ShardResult]) -> Deal:
