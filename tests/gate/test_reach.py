@@ -42,6 +42,11 @@ OTHER = Change(file="runtime/jit.py", name="never", users={"runtime/jit.py": ("n
 FEW = Alike(behind_source=True, changed=1, functions=(RARE,), python=True)
 
 
+def asking(*targets: str) -> CampaignOptions:
+    """For a minute and a half of what is compiled of these targets."""
+    return options(targets=targets, backends=("compile",), seconds=90.0)
+
+
 def dealt(asked: CampaignOptions, change: Change, **changes: object) -> tuple[ShardSpec, ...]:
     """The shards of a gate between builds that differ in one function."""
     alike = msgspec.structs.replace(FEW, functions=(change,), **changes)
@@ -137,7 +142,7 @@ def test_what_no_case_names_is_looked_for_by_what_calls_it() -> None:
     (Change(file="testing.py", name="do_bench"), "every one")])
 def test_what_calls_objects_is_found_by_what_makes_them_and_by_names_in_what_statements_use(
         change: Change, found: str) -> None:
-    asked = options(targets=("launch.front_end", "launch.host"), backends=("compile",), seconds=90.0)
+    asked = asking("launch.front_end", "launch.host")
     shards = dealt(asked, change, reached=() if "/" not in change.file else FEW.reached)
     assert found in {case.params.get("part") for spec in shards[:8] if spec.scout for case in spec.first}
 
@@ -146,8 +151,7 @@ def test_cases_that_share_rare_words_with_what_changed_come_before_the_looks() -
     visitor = Change(file="compiler/code_generator.py", name="CodeGenerator.visit_JoinedStr",
                      users={"compiler/code_generator.py": ("CodeGenerator.visit_JoinedStr",)},
                      words=("visit",), near=("joinedstr",))
-    asked = options(targets=("launch.front_end", "triton.negate"), backends=("compile",), seconds=90.0)
-    shards = dealt(asked, visitor)
+    shards = dealt(asking("launch.front_end", "triton.negate"), visitor)
     early = [case for spec in itertools.takewhile(lambda one: one.first, shards) for case in spec.first]
     assert 0 < len(early) < 20 and all('f"' in text(case) for case in early)
     every = [case for spec in shards for case in spec.first]
@@ -158,8 +162,7 @@ def test_cases_that_share_rare_words_with_what_changed_come_before_the_looks() -
 def test_what_consists_of_the_syntax_that_a_changed_visitor_is_for_comes_before_what_shares_other_words() -> None:
     change = Change(file="compiler/code_generator.py", name="CodeGenerator.visit_For",
                     words=("for", "integer_promote_impl", "step", "visit"))
-    asked = options(targets=("launch.front_end", "language.refusals"), backends=("compile",), seconds=90.0)
-    shards = dealt(asked, change)
+    shards = dealt(asking("launch.front_end", "language.refusals"), change)
     assert {"plain: bounds 1", "plain: bounds 2"} <= {
         case.params.get("part") for spec in shards[:16] for case in spec.first}
 
@@ -170,14 +173,14 @@ def test_what_consists_of_the_syntax_that_a_changed_visitor_is_for_comes_before_
     ("DependenciesFinder.visit_FunctionDef", "body child defaults dependencies finder globals keyword kwonlyargs "
      "local local_names only parameters shadow", "hidden")])
 def test_what_scenes_do_stands_in_their_own_text(name: str, words: str, scene: str) -> None:
-    asked = options(targets=("launch.*",), backends=("compile",), seconds=90.0)
+    asked = asking("launch.*")
     change = Change(file="one.py", name=name, words=tuple(words.split()))
     played = [case.params["scene"] for spec in dealt(asked, change, behind_source=False)[:16:2] for case in spec.first]
     assert scene in played and len(played) < 20
 
 
 def test_a_function_of_another_file_is_not_taken_for_one_of_the_language() -> None:
-    asked = options(targets=("launch.*", "language.pointwise"), backends=("compile",), seconds=90.0)
+    asked = asking("launch.*", "language.pointwise")
     changes = [Change(file=file, name="HookChain.add", words=("add", "chain", "hook", "hookchain"))
                for file in ("knobs.py", "language/core.py")]
     shards, spoken = (dealt(asked, change, behind_source=False) for change in changes)
@@ -189,15 +192,13 @@ def test_a_function_of_another_file_is_not_taken_for_one_of_the_language() -> No
 def test_listed_cases_of_a_target_by_the_name_of_a_changed_file_come_at_once() -> None:
     for file, target in (("tools/triton_to_gluon_translator/common_helpers.py", "launch.translator"),
                          ("runtime/cache.py", "launch.caches")):
-        asked = options(targets=("launch.*",), backends=("compile",), seconds=90.0)
-        first = dealt(asked, Change(file=file, name="nothing"), behind_source=False)[:8]
+        first = dealt(asking("launch.*"), Change(file=file, name="nothing"), behind_source=False)[:8]
         assert sum(len(spec.first) for spec in first if spec.target == target) >= 8
 
 
 def test_a_folder_far_from_a_changed_file_says_nothing_of_a_target() -> None:
     for file, near in (("runtime/caches/one.py", True), ("caches/runtime/one.py", False)):
-        asked = options(targets=("launch.*",), backends=("compile",), seconds=90.0)
-        shards = dealt(asked, Change(file=file, name="nothing"))
+        shards = dealt(asking("launch.*"), Change(file=file, name="nothing"))
         assert bool(shards[0].first and shards[0].target == "launch.caches") is near
 
 
@@ -215,8 +216,7 @@ def test_what_says_the_name_most_often_comes_first_compiled_and_interpreted(name
 
 def test_operators_that_call_a_changed_helper_are_words_about_it_and_their_class_is_none() -> None:
     change = Change(file="language/core.py", name="check_bit_width", near=("__lshift__", "__rrshift__", "tensor"))
-    asked = options(targets=("launch.front_end", "language.*"), backends=("compile",), seconds=90.0)
-    shards = dealt(asked, change)
+    shards = dealt(asking("launch.front_end", "language.*"), change)
     assert {one for spec in shards for one in spec.only} == {"operator.lshift", "operator.rshift"}
     first = [case.params for spec in shards[:20] for case in spec.first]
     assert {"plain: shifts", "plain: logic 1"} <= {one.get("piece", one.get("part")) for one in first}
@@ -225,8 +225,7 @@ def test_operators_that_call_a_changed_helper_are_words_about_it_and_their_class
 def test_what_an_expression_names_otherwise_is_found_by_its_name() -> None:
     change = Change(file="experimental/gluon/nvidia/hopper.py", name="TensorDescriptorIm2Col.__post_init__",
                     words=("element_strides",))
-    asked = options(targets=("launch.front_end",), backends=("compile",), seconds=90.0)
-    shards = dealt(asked, change)
+    shards = dealt(asking("launch.front_end"), change)
     named = [case.params["expression"] for spec in itertools.takewhile(lambda one: one.first, shards)
              for case in spec.first if "Im2Col" in text(case)]
     assert {"columns", "bounds of descriptors"} <= set(named)
