@@ -5,7 +5,7 @@ import torch
 from msgspec.structs import replace
 
 from tridiff.fuzz.known.rehearse import Rehearsal, rehearse
-from tridiff.fuzz.records import ArraySpec, Case, Content, Explicit, Iota
+from tridiff.fuzz.records import ArraySpec, Case, Content, Explicit
 
 KNOWN = "masked-narrow-negative-other"
 
@@ -15,8 +15,7 @@ def _maxima() -> tuple[Rehearsal, torch.Tensor, torch.Tensor]:
     values = ("5", "-3", "0", "-7", "-2", "-9")
     case = Case(target="helpers.max_with_index", sizes={"rows": 2, "cols": 3}, params={"axis": 1}, arrays=(
         ArraySpec(name="a", dtype="i16", dims=("rows", "cols"), content=Content(base=Explicit(values=values))),
-        ArraySpec(name="index", dtype="i64", dims=("rows", "cols"), content=Content(base=Iota())),
-        ArraySpec(name="out", dtype="i16", dims=("rows",)), ArraySpec(name="out_index", dtype="i64", dims=("rows",))))
+        "index i64[rows,cols] ~ iota", "out i16[rows]", "out_index i64[rows]"))
     rehearsal = rehearse(case)
     right = rehearsal.outputs()
     assert (right["out"].tolist(), right["out_index"].tolist()) == ([5, -2], [0, 1])

@@ -14,7 +14,7 @@ from tridiff.fuzz.errors import TridiffError
 from tridiff.fuzz.known import Attribution, KnownIssue, all_issues, attribute, explain
 from tridiff.fuzz.known.issue import Wrong
 from tridiff.fuzz.known.rehearse import rehearse
-from tridiff.fuzz.records import ArraySpec, Case, Constant, Content, Iota, Outcome, Verdict
+from tridiff.fuzz.records import Case, Outcome, Verdict
 from tridiff.fuzz.records.outcome import ALL_OPEN
 from tridiff.fuzz.registry import find
 
@@ -22,13 +22,11 @@ from tridiff.fuzz.registry import find
 def ramp(target: str = "triton.floordiv", *, start: int = -64, count: int = 128, divisor: int = 4,
          form: str = "ramp") -> Case:
     """A contiguous run through zero, divided by one number; the table of a gather holds its own positions."""
-    arrays = [
-        ArraySpec(name="a", dtype="i32", dims=("rows",), content=Content(base=Iota(start=start, step=0, per_row=1))),
-        ArraySpec(name="b", dtype="i32", dims=("rows",), content=Content(base=Constant(value=str(divisor)))),
-        ArraySpec(name="out", dtype="i32", dims=("rows",))]
+    arrays = [f"a i32[rows] ~ iota, start {start}, step 0, per_row 1", f"b i32[rows] ~ constant, value {divisor}",
+              "out i32[rows]"]
     sizes = {"rows": count}
     if form == "gather":
-        arrays.append(ArraySpec(name="table", dtype="i32", dims=("slots",), content=Content(base=Iota(start=-128))))
+        arrays.append("table i32[slots] ~ iota, start -128")
         sizes["slots"] = 256
     case = Case(target=target, sizes=sizes, arrays=tuple(arrays), params={
         "form": form, "block": 64, "start_kind": "constexpr", "divisor_kind": "constexpr"})
@@ -101,12 +99,8 @@ def test_reading_on_behind_the_first_remainder_is_the_known_issue_of_addresses()
 
 
 def test_only_all_ones_above_a_zero_divisor_are_the_issue_of_bytes() -> None:
-    one = Content(base=Iota(start=1, step=0))
-    zero = Content(base=Iota(start=0, step=1))
     case = Case(target="triton.floordiv", sizes={"rows": 2, "cols": 8}, params={"form": "blocks"}, arrays=(
-        ArraySpec(name="a", dtype="u8", dims=("rows", "cols"), content=one),
-        ArraySpec(name="b", dtype="u8", dims=("rows", "cols"), content=zero),
-        ArraySpec(name="out", dtype="u8", dims=("rows", "cols"))))
+        "a u8[rows,cols] ~ iota, start 1, step 0", "b u8[rows,cols] ~ iota, start 0, step 1", "out u8[rows,cols]"))
     rehearsal = rehearse(case)
     out = rehearsal.outputs()["out"]
     out[:, 1] = 255  # the divisors are 0, 1, 2, ...
@@ -348,9 +342,7 @@ def test_a_search_that_ends_early_because_the_number_of_boundaries_wraps_is_the_
         copies: int, found: int) -> None:
     case = Case(
         target="helpers.bucketize_binary_search", sizes={"rows": 1, "cols": 1, "edges": 1}, arrays=(
-            ArraySpec(name="values", dtype="i16", dims=("rows", "cols"), content=Content(base=Constant(value="1"))),
-            ArraySpec(name="boundaries", dtype="i16", dims=("rows", "edges"), content=Content(base=Constant())),
-            ArraySpec(name="out", dtype="i64", dims=("rows", "cols"))),
+            "values i16[rows,cols] ~ constant, value 1", "boundaries i16[rows,edges] ~ constant", "out i64[rows,cols]"),
         params={"form": "copies", "right": False, "index_dtype": "i64", "copies": copies})
     assert find(case.target).draw.valid(case)
     rehearsal = rehearse(case)

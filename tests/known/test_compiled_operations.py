@@ -19,8 +19,7 @@ def of_operation(name: str, *operands: tuple[str, ...], dtype: str) -> Case:
     operation = OPERATIONS[name]
     arrays = [ArraySpec(name=one, dtype=dtype, dims=("rows",), content=Content(base=Explicit(values=values)))
               for one, values in zip("ab", operands, strict=False)]
-    arrays += [ArraySpec(name="out", dtype=operation.result_dtype((dtype,) * len(operands)), dims=("rows",)),
-               ArraySpec(name="dtype", dtype="i32", dims=("one",))]
+    arrays += [f"out {operation.result_dtype((dtype,) * len(operands))}[rows]", "dtype i32[one]"]
     return Case(target=f"inductor.{operation.family}", sizes={"one": 1, "rows": len(operands[0])},
                 arrays=tuple(arrays), params={"op": name, "dynamic": False})
 

@@ -18,7 +18,7 @@ def addition(*, rows: int = 10, dtype: str = "i32", block: int = 4, offset: int 
     return Case(target="triton.vector_add", sizes={"rows": rows}, params={"block": block}, arrays=(
         ArraySpec(name="a", dtype=dtype, dims=("rows",), content=ramp, layout=layout),
         ArraySpec(name="b", dtype=dtype, dims=("rows",), content=ramp),
-        ArraySpec(name="out", dtype=dtype, dims=("rows",))))
+        f"out {dtype}[rows]"))
 
 
 def division(a: Sequence[int] = (-1,), b: Sequence[int] = (2,), *, target: str = "helpers.div_floor_integer",
@@ -39,18 +39,17 @@ def ramp(*, start: int, divisor: int, rows: int = 1, block: int = 1, start_kind:
         target=target, sizes={"rows": rows},
         params={"form": "ramp", "block": block, "start_kind": start_kind, "divisor_kind": divisor_kind},
         arrays=(
-            ArraySpec(name="a", dtype=dtype, dims=("rows",),
-                      content=Content(base=Iota(start=start, step=0, per_row=1))),
+            f"a {dtype}[rows] ~ iota, start {start}, step 0, per_row 1",
             ArraySpec(name="b", dtype=dtype, dims=("rows",), content=Content(base=Constant(value=str(divisor))),
                       layout=Layout(broadcast=() if divisor_kind == "loaded" else ("rows",))),
-            ArraySpec(name="out", dtype=dtype, dims=("rows",))))
+            f"out {dtype}[rows]"))
 
 
 def reduction(target: str, base: Base, *, rows: int = 1, cols: int = 2, dtype: str = "fp32", axis: int = 1) -> Case:
     """`min2` or `max2` of a matrix."""
     return Case(target=target, sizes={"rows": rows, "cols": cols}, params={"axis": axis}, arrays=(
         ArraySpec(name="a", dtype=dtype, dims=("rows", "cols"), content=Content(base=base), layout=_PLAIN),
-        ArraySpec(name="out", dtype=dtype, dims=("rows",))))
+        f"out {dtype}[rows]"))
 
 
 def calling(call: Call, given: Mapping[str, Content | tuple[str, ...]], *, programs: int = 1,

@@ -5,7 +5,7 @@ from msgspec.structs import replace
 
 from tridiff.fuzz.corpus.pattern import pattern_of
 from tridiff.fuzz.corpus.suspect import suspect_of
-from tridiff.fuzz.records import ArraySpec, Case, Content, Evidence, Explicit, Signature, Verdict
+from tridiff.fuzz.records import Case, Evidence, Signature, Verdict
 from tridiff.kernels.codegen.graph import (
     Apply,
     Buffer,
@@ -80,7 +80,7 @@ def test_the_masks_of_a_program_are_those_of_its_loads() -> None:
 def key(program: Graph, *, right: str = "1", wrong: str = "0", said: str = "", **changes: object) -> str:
     """The key of a failure with one wrong element, or of one that ended as `said`."""
     case = Case(target="codegen.mixed", sizes={"n": 1}, program=program,
-                arrays=(ArraySpec(name="out0", dtype="i32", dims=("n",)),))
+                arrays=("out0 i32[n]",))
     signature = Signature(target="codegen.mixed", subject="own", verdict=Verdict.DISAGREE, kind="value", where="out")
     evidence = None if said else Evidence(expected={"numpy": {"out0": (right,)}}, actual={"out0": (wrong,)})
     found = pattern_of(replace(signature, **changes), case, evidence, said)
@@ -118,7 +118,7 @@ def test_a_program_that_is_not_small_has_no_suspect() -> None:
     def found(parts: int) -> object:
         program = graph(BELOW, READ, *[Masked(mask=0, arg=1)] * parts)
         case = Case(target="codegen.mixed", sizes={"n": 1}, program=program,
-                    arrays=(ArraySpec(name="out0", dtype="i32", dims=("n",)),))
+                    arrays=("out0 i32[n]",))
         signature = Signature(target="codegen.mixed", subject="own", verdict=Verdict.DISAGREE, kind="value", where="o")
         return pattern_of(signature, case, Evidence(expected={"numpy": {"out0": ("1",)}}, actual={"out0": ("0",)}))
 
@@ -127,9 +127,7 @@ def test_a_program_that_is_not_small_has_no_suspect() -> None:
 
 def test_what_stayed_as_it_was_is_unwritten_in_every_array() -> None:
     def told(kept: str, byte: str, kind: str = "value") -> str:
-        arrays = (ArraySpec(name="io0", dtype="i32", dims=("n",), content=Content(base=Explicit(values=("7",)))),
-                  ArraySpec(name="io0_after", dtype="i32", dims=("n",)),
-                  ArraySpec(name="out1", dtype="fp8e5", dims=("n",)))
+        arrays = ("io0 i32[n] = 7", "io0_after i32[n]", "out1 fp8e5[n]")
         case = Case(target="codegen.mixed", sizes={"n": 1}, program=graph(READ), arrays=arrays)
         signature = Signature(target="codegen.mixed", subject="own", verdict=Verdict.DISAGREE, kind=kind, where="out")
         found = pattern_of(signature, case, Evidence(

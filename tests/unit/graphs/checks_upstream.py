@@ -200,7 +200,7 @@ def check_every_launch_is_watched() -> None:
 def _square_root(values: tuple[str, ...]) -> Case:
     return Case(target="inductor.pointwise", sizes={"rows": len(values), "one": 1}, params={"op": "sqrt"}, arrays=(
         ArraySpec(name="a", dtype="fp32", dims=("rows",), content=Content(base=Explicit(values=values))),
-        ArraySpec(name="out", dtype="fp32", dims=("rows",)), ArraySpec(name="dtype", dtype="i32", dims=("one",))))
+        "out fp32[rows]", "dtype i32[one]"))
 
 
 def check_a_control_that_is_wrong_is_a_conflict_and_no_finding() -> None:

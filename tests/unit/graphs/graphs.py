@@ -92,7 +92,7 @@ def case_of(graph: Graph, dtype: str, *, base: Base | None = None, options: Laun
     content = Content() if base is None else Content(base=base)
     return Case(target="codegen.pointwise", sizes={"n_in0": 4, "n_out0": 4}, program=graph, arrays=(
         ArraySpec(name="in0", dtype=dtype, dims=("n_in0",), content=content),
-        ArraySpec(name="out0", dtype=dtype, dims=("n_out0",))), options=options or LaunchOptions())
+        f"out0 {dtype}[n_out0]"), options=options or LaunchOptions())
 
 
 def pointwise(name: str, dtype: str, result: str, *, arity: int, length: int = 4) -> Graph:

@@ -21,7 +21,7 @@ def _signed_by_nan(dtype: str, target: str = "codegen.pointwise", base: Base = F
                    in0=dtype, out0=dtype)
     return Case(target=target, sizes={"n_in0": LENGTH, "n_out0": LENGTH}, program=graph, arrays=(
         ArraySpec(name="in0", dtype=dtype, dims=("n_in0",), content=Content(base=base)),
-        ArraySpec(name="out0", dtype=dtype, dims=("n_out0",))))
+        f"out0 {dtype}[n_out0]"))
 
 
 @pytest.mark.parametrize("dtype", ["fp32", "fp64"])
@@ -56,7 +56,7 @@ def test_a_power_of_two_may_have_an_unrounded_product_as_exponent_and_no_other_o
                        in0="fp64", out0="fp64")
         rehearsal = rehearse(Case(target="codegen.pointwise", sizes={"n_in0": 2, "n_out0": 2}, program=graph, arrays=(
             ArraySpec(name="in0", dtype="fp64", dims=("n_in0",), content=content),
-            ArraySpec(name="out0", dtype="fp64", dims=("n_out0",)))))
+            "out0 fp64[n_out0]")))
         right = rehearsal.outputs()["out0"]
         by = torch.tensor([math.expm1(moved * math.log(2) * one) for one in missing], dtype=torch.float64)
         return rehearsal.judged({"out0": right + right * by})[0].verdict

@@ -44,8 +44,8 @@ def asked(name: str, kind: str, rows: int) -> Case:
     operation = OPERATIONS[name]
     inputs = [ArraySpec(name=one, dtype=kind, dims=("rows",), content=Content()) for one in "abc"[:operation.arity]]
     return Case(target="inductor.pointwise", sizes={"rows": rows, "one": 1}, params={"op": name}, arrays=(
-        *inputs, ArraySpec(name="out", dtype=kind, dims=("rows",)),
-        ArraySpec(name="dtype", dtype="i32", dims=("one",))))
+        *inputs, f"out {kind}[rows]",
+        "dtype i32[one]"))
 
 
 @each("kind, x", [("bf16", -90.0), ("fp32", -90.0), ("fp32", -103.0), ("fp64", -709.9)])
@@ -119,7 +119,7 @@ def test_long_running_sums_may_be_split_over_programs() -> None:
         return scan.judge.unordered(Case(target="inductor.scan", sizes={"rows": 2, "cols": columns, "one": 1},
                                    params={"op": name}, arrays=(
             ArraySpec(name="a", dtype=kind, dims=dims, content=Content()), ArraySpec(name="out", dtype=kind, dims=dims),
-            ArraySpec(name="dtype", dtype="i32", dims=("one",)))))
+            "dtype i32[one]")))
 
     assert running("cumsum", "fp32", 9000) == running("cumsum", "fp16", 9000) == ("out",)
     assert running("cumsum", "fp32", 128) == running("cummax_values", "fp32", 9000) == ()

@@ -49,8 +49,7 @@ def test_an_output_whose_dtype_a_setting_names_goes_with_it() -> None:
     case = Case(target="helpers.bucketize_binary_search", sizes={"rows": 1, "cols": 1, "edges": 1},
                 params={"form": "row", "right": False, "index_dtype": "i32"}, arrays=(
                     ArraySpec(name="values", dtype="i32", dims=dims, content=Content(base=Explicit(values=("0",)))),
-                    ArraySpec(name="boundaries", dtype="i32", dims=("rows", "edges"),
-                              content=Content(base=Explicit(values=("0",)))),
+                    "boundaries i32[rows,edges] = 0",
                     ArraySpec(name="out", dtype="i32", dims=dims)))
     target = find(case.target)
     assert target.draw.valid(case)

@@ -4,7 +4,7 @@ import pytest
 import torch
 
 from tridiff.fuzz.known.rehearse import rehearse
-from tridiff.fuzz.records import ArraySpec, Case, Content, Explicit, Iota
+from tridiff.fuzz.records import Case
 from tridiff.fuzz.statements.draft import literal, node, variable
 from tridiff.kernels.language.call import Operand, Result
 from tridiff.kernels.language.script import Script
@@ -18,7 +18,5 @@ def test_a_masked_negative_offset_of_eight_bits_reads_from_the_array(idiom: str,
         body=(node("row_pointer", name="p1", operand=0), node("assign", line, name="v2")),
         stored=("v2",), results=(Result(dtype="i32"),))
     case = Case(target="language.pointers", sizes={"rows": 1, "n0": 64}, program=script, arrays=(
-        ArraySpec(name="x0", dtype="i32", dims=("rows", "n0"), content=Content(base=Iota())),
-        ArraySpec(name="x1", dtype="i32", dims=("rows",), content=Content(base=Explicit(values=("-4",)))),
-        ArraySpec(name="out0", dtype="i32", dims=("rows",))))
+        "x0 i32[rows,n0] ~ iota", "x1 i32[rows] = -4", "out0 i32[rows]"))
     assert torch.equal(rehearse(case).outputs()["out0"], torch.tensor([place], dtype=torch.int32))

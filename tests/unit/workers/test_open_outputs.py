@@ -6,12 +6,11 @@ from hypothesis import strategies as st
 
 from tridiff.fuzz.content.place import buffers_of
 from tridiff.fuzz.judge.outputs import judge_outputs
-from tridiff.fuzz.records import ArraySpec, Case, Content, Explicit, Verdict
+from tridiff.fuzz.records import Case, Verdict
 from tridiff.fuzz.target import Draw, Judge, Reference, Run, Target
 from tridiff.oracles.rules import NUM
 
 HERE = "tests.unit.workers.test_open_outputs"
-DIMS = ("n",)
 
 
 def both(a: torch.Tensor) -> tuple[torch.Tensor, torch.Tensor]:
@@ -32,8 +31,7 @@ def nowhere(a: torch.Tensor) -> dict[str, torch.Tensor]:
 
 def judged(defined: str, *, wrong: str = "") -> Verdict:
     case = Case(target="fake.two", sizes={"n": 2}, arrays=(
-        ArraySpec(name="a", dtype="fp32", dims=DIMS, content=Content(base=Explicit(values=("1", "2")))),
-        ArraySpec(name="one", dtype="fp32", dims=DIMS), ArraySpec(name="two", dtype="fp32", dims=DIMS)))
+        "a fp32[n] = 1, 2", "one fp32[n]", "two fp32[n]"))
     target = Target(
         name="fake.two", summary="", contract="", subjects={},
         draw=Draw(cases=lambda limits: st.nothing()),
@@ -67,8 +65,7 @@ def same(a: torch.Tensor) -> torch.Tensor:
 
 def test_a_truth_value_that_was_never_written_is_told_as_such() -> None:
     case = Case(target="fake.one", sizes={"n": 2}, arrays=(
-        ArraySpec(name="a", dtype="i1", dims=DIMS, content=Content(base=Explicit(values=("0", "0")))),
-        ArraySpec(name="out", dtype="i1", dims=DIMS)))
+        "a i1[n] = 0, 0", "out i1[n]"))
     target = Target(
         name="fake.one", summary="", contract="", subjects={},
         draw=Draw(cases=lambda limits: st.nothing()), run=Run(launch=lambda launch: None),
