@@ -2,6 +2,7 @@
 
 import json
 import re
+from collections.abc import Callable
 from pathlib import Path
 from typing import Literal
 
@@ -18,7 +19,7 @@ from tridiff.fuzz.repro import checked
 from tridiff.fuzz.repro.checked import check, chosen
 from tridiff.fuzz.repro.frame import signs
 from tridiff.fuzz.repro.request import Recorded
-from tridiff.fuzz.repro.script import Run, Script, about_ptxas, recorded
+from tridiff.fuzz.repro.script import Answer, Run, Script, about_ptxas, recorded
 
 HERE = ("cuda", "interpreter", "compile:sm_90")
 
@@ -27,6 +28,19 @@ def _entry(*rows: tuple[str, str, Verdict]) -> CorpusEntry:
     return replace(entry(), expected=tuple(
         expect(entry().signature.subject, triton=triton, backend=backend, verdict=verdict)
         for triton, backend, verdict in rows))
+
+
+def written(answer: Answer, *, reason: str = "") -> Callable[..., Script]:
+    """A script that gives an answer."""
+    return lambda one, *, backend="interpreter", **options: Script(
+        text="x\n", ran=Run(answer=answer, reason=reason), faithful=True, backend=backend)
+
+
+def interpreting(monkeypatch: pytest.MonkeyPatch, script: Callable[..., Script]) -> None:
+    """Scripts are written by a function, for Triton 3.9.0, which interprets."""
+    monkeypatch.setattr(checked, "script", script)
+    monkeypatch.setattr(checked, "available_backends", lambda: ("interpreter",))
+    monkeypatch.setattr(checked, "found_version", lambda: "3.9.0")
 
 
 def test_a_script_is_run_where_this_version_fails_and_on_the_gpu_first() -> None:
@@ -49,17 +63,12 @@ def test_a_script_is_run_where_this_version_fails_and_on_the_gpu_first() -> None
     (Verdict.AGREE, "flaky", "BUG", "contradicts", 1),
 ])
 def test_an_answer_is_held_against_the_record(
-    verdict: Verdict, entry_status: Literal["stable", "flaky"], answer: str, state: str, status: int,
+    verdict: Verdict, entry_status: Literal["stable", "flaky"], answer: Answer, state: str, status: int,
     monkeypatch: pytest.MonkeyPatch, tmp_path: Path, capsys: pytest.CaptureFixture[str],
 ) -> None:
     """Contradictions are status 1, nothing run is status 2; results lie in the record file as they come. What fails at
     times is not contradicted by one run in which it does not."""
-    def written(one: CorpusEntry, **options: object) -> Script:
-        return Script(text="x\n", ran=Run(answer=answer, reason="r"), faithful=True, backend=str(options["backend"]))
-
-    monkeypatch.setattr(checked, "script", written)
-    monkeypatch.setattr(checked, "available_backends", lambda: ("interpreter",))
-    monkeypatch.setattr(checked, "found_version", lambda: "3.9.0")
+    interpreting(monkeypatch, written(answer, reason="r"))
     record = tmp_path / "results.jsonl"
     one = replace(_entry(("3.9.0", "interpreter", verdict)), status=entry_status)
     found = repro_check.run([one], backend="", workers=1, time_limit=5, record=record, as_json=True)
@@ -72,11 +81,8 @@ def test_an_answer_is_held_against_the_record(
 def test_scripts_run_the_interpreter_as_it_is_and_the_record_is_of_the_repaired_one(
     fails: bool, state: str, monkeypatch: pytest.MonkeyPatch,
 ) -> None:
-    monkeypatch.setattr(checked, "script", lambda one, **options: Script(
-        text="x\n", ran=Run(answer="BUG"), faithful=True, backend="interpreter"))
+    interpreting(monkeypatch, written("BUG"))
     monkeypatch.setattr(checked, "_plain_fails", lambda entry: fails)
-    monkeypatch.setattr(checked, "available_backends", lambda: ("interpreter",))
-    monkeypatch.setattr(checked, "found_version", lambda: "3.9.0")
     (found,) = check([_entry(("3.9.0", "interpreter", Verdict.AGREE))])
     assert (found.state, found.reason) == (state, checked.PLAIN_FAILS if fails else "")
 
@@ -85,9 +91,7 @@ def test_what_cannot_be_run_or_written_is_skipped_with_its_reason(monkeypatch: p
     def refuse(one: CorpusEntry, **options: object) -> Script:
         raise TridiffError("no kernel shows it", fix="rerun it")
 
-    monkeypatch.setattr(checked, "script", refuse)
-    monkeypatch.setattr(checked, "available_backends", lambda: ("interpreter",))
-    monkeypatch.setattr(checked, "found_version", lambda: "3.9.0")
+    interpreting(monkeypatch, refuse)
     entries = [_entry(("3.9.0", "interpreter", Verdict.DISAGREE)), _entry(("3.9.0", "cuda", Verdict.DISAGREE)),
                TridiffError("x.json: is no entry", fix="delete it")]
     reasons = {one.reason: one.state for one in check(entries)}
@@ -98,8 +102,7 @@ def test_what_cannot_be_run_or_written_is_skipped_with_its_reason(monkeypatch: p
 def test_a_build_without_a_distribution_is_held_against_its_own_record(
         tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     without_distribution(tmp_path, "3.9.1+git1234", monkeypatch)
-    monkeypatch.setattr(checked, "script", lambda one, **options: Script(
-        text="x\n", ran=Run(answer="BUG", reason="r"), faithful=True, backend=str(options["backend"])))
+    monkeypatch.setattr(checked, "script", written("BUG", reason="r"))
     monkeypatch.setattr(checked, "available_backends", lambda: ("interpreter",))
     (found,) = check([_entry(("3.9.1+git1234", "interpreter", Verdict.DISAGREE),
                              ("3.9.0", "interpreter", Verdict.AGREE))])
@@ -107,8 +110,8 @@ def test_a_build_without_a_distribution_is_held_against_its_own_record(
 
 
 def test_script_and_harness_must_say_the_same() -> None:
-    def said(answer: str) -> Script:
-        return Script(text="", ran=Run(answer=answer), faithful=True, backend="interpreter")  # type: ignore[arg-type]
+    def said(answer: Answer) -> Script:
+        return written(answer)(entry())
 
     assert agreement("disagree", said("BUG")) == (True, "") and agreement("agree", said("OK")) == (True, "")
     assert agreement("", said("none")) == (None, "")

@@ -11,8 +11,8 @@ from tests.unit.corpus.entries import division_case, entry, expect
 from tridiff.fuzz.corpus import Corpus, entry_id
 from tridiff.fuzz.errors import TridiffError
 from tridiff.fuzz.known import KnownIssue, attribute
-from tridiff.fuzz.records import Case, Environment, Evidence, Explicit, Outcome, Signature, Verdict
-from tridiff.fuzz.repro.smaller import shrink
+from tridiff.fuzz.records import Case, CorpusEntry, Environment, Evidence, Explicit, Outcome, Signature, Verdict
+from tridiff.fuzz.repro.smaller import Smaller, shrink
 
 
 class Runner:
@@ -35,6 +35,11 @@ class Runner:
         return Evidence()
 
 
+def smaller(one: CorpusEntry, runner: Runner) -> Smaller:
+    return shrink(one, runner, subject=one.signature.subject, backend="interpreter", seconds=30, max_runs=500,
+                  hang_limit=1)
+
+
 def _saved(*values: str) -> tuple[object, Signature]:
     one = replace(entry(), case=division_case(values, ("2",) * len(values)), expected=(
         expect(entry().signature.subject, triton="3.6.0", backend="cuda"),
@@ -44,8 +49,7 @@ def _saved(*values: str) -> tuple[object, Signature]:
 
 def test_a_case_of_many_elements_becomes_one_of_the_element_that_fails() -> None:
     one, signature = _saved("1", "5", "-7", "3", "9", "8")
-    made = shrink(one, Runner(signature.kind), subject=signature.subject, backend="interpreter", seconds=30,
-                  max_runs=500, hang_limit=1)
+    made = smaller(one, Runner(signature.kind))
     assert made.changed and made.entry.case.sizes["cols"] == 1 and made.entry.reproduced == "5/5"
     assert made.entry.id == one.id and made.entry.signature == signature
     assert [(row.triton, row.backend) for row in made.entry.expected] == [("3.9.0", "interpreter")]
@@ -57,8 +61,7 @@ def test_what_a_known_issue_predicts_of_a_case_it_predicts_of_the_smaller_one(mo
     issue = KnownIssue(name="trial", title="wrong beside a 9", stage="ttgir", truth="defect", entries=(),
                        where=((one.case.target, signature.subject),), match=lambda case: True, explains="x:y")
     monkeypatch.setattr(attribute, "issues_of", lambda case, subject: (issue,))
-    made = shrink(replace(one, cause="trial"), Runner(signature.kind, issue="trial"), subject=signature.subject,
-                  backend="interpreter", seconds=30, max_runs=500, hang_limit=1)
+    made = smaller(replace(one, cause="trial"), Runner(signature.kind, issue="trial"))
     values = [value for spec in made.entry.case.arrays if spec.content for value in spec.content.base.values]
     assert made.changed and {"-7", "9"} <= set(values) and len(values) <= 4
 
@@ -66,16 +69,13 @@ def test_what_a_known_issue_predicts_of_a_case_it_predicts_of_the_smaller_one(mo
 def test_what_does_not_fail_or_fails_otherwise_is_not_shrunk() -> None:
     right, signature = _saved("1", "5")
     with pytest.raises(TridiffError, match=r"does not fail here: agree on interpreter with Triton 3\.9\.0"):
-        shrink(right, Runner(signature.kind), subject=signature.subject, backend="interpreter", seconds=5,
-               max_runs=50, hang_limit=1)
+        smaller(right, Runner(signature.kind))
     wrong, signature = _saved("-7", "5")
     with pytest.raises(TridiffError, match=r"\(kind out_of_bounds instead of value\); choose another --backend"):
-        shrink(wrong, Runner("out_of_bounds"), subject=signature.subject, backend="interpreter", seconds=5,
-               max_runs=50, hang_limit=1)
+        smaller(wrong, Runner("out_of_bounds"))
     renamed = replace(wrong, signature=replace(signature, about="another word"))
     with pytest.raises(TridiffError, match=rf"\(about '{signature.about}' instead of 'another word'\); it is the same"):
-        shrink(renamed, Runner(signature.kind), subject=signature.subject, backend="interpreter", seconds=5,
-               max_runs=50, hang_limit=1)
+        smaller(renamed, Runner(signature.kind))
 
 
 class Converter(Runner):
@@ -93,7 +93,7 @@ def test_a_form_that_names_a_finding_which_is_no_known_issue_need_not_stay(
     one = replace(entry(case=program("neg"), subject="own", about="neg", title="programs (neg), own"), cause=cause)
     corpus = Corpus(tmp_path)
     corpus.rewrite(one)
-    made = shrink(one, Converter("value"), subject="own", backend="interpreter", seconds=30, max_runs=500, hang_limit=1)
+    made = smaller(one, Converter("value"))
     assert made.changed and label(made.entry.case) == made.entry.signature.about == about
     assert made.entry.id == entry_id(made.entry.signature) and made.entry.reproduced == "5/5"
     assert made.entry.title == ("programs (neg), own" if about else "programs, own")
