@@ -18,7 +18,7 @@ from tridiff.fuzz.known.graphs.index_forms import QUOTIENT_BY_NUMBER
 from tridiff.fuzz.known.graphs.number_forms import CONVERTED_SUM, JOINED_CONVERSIONS, LIBRARY_STEP, NARROW_PLACE
 from tridiff.fuzz.known.inductor import DOUBLE_TO_FP8, FP8_TO_DOUBLE, SCANNED_BYTES
 from tridiff.fuzz.known.issue import ASTRAY, KnownIssue
-from tridiff.fuzz.known.rewriting import Changes, Form, has, without
+from tridiff.fuzz.known.rewriting import Changes, Form, has, itself, without
 from tridiff.fuzz.known.saturated import computes_with_overflow, without_overflow
 from tridiff.fuzz.known.searched import (
     float_boundaries,
@@ -158,9 +158,9 @@ def _without_negation(expr: Expr) -> Expr:
     return args[0] if expr.function == "neg" else replace(expr, args=args)
 
 
-def _stores_double_as_fp8(analysis: Analysis, position: int, node: Node) -> Changes:
-    stores = isinstance(node, Store) and analysis.buffers[node.buffer] in FP8 and analysis.dtype(node.value) == "fp64"
-    return {position: node} if stores else {}
+@itself
+def _stores_double_as_fp8(analysis: Analysis, node: Node) -> bool:
+    return isinstance(node, Store) and analysis.buffers[node.buffer] in FP8 and analysis.dtype(node.value) == "fp64"
 
 
 def _fold_of_positions(analysis: Analysis, position: int, node: Node) -> Changes:
@@ -185,56 +185,59 @@ def _fold_of_positions(analysis: Analysis, position: int, node: Node) -> Changes
     return found
 
 
-def _fp8_as_double(analysis: Analysis, position: int, node: Node) -> Changes:
+@itself
+def _fp8_as_double(analysis: Analysis, node: Node) -> bool:
     """fp64 of an fp8, also by way of other floats: Inductor makes one conversion of such a chain."""
     if isinstance(node, Cast) and not node.bitcast:
         source, kind = node.arg, node.dtype
     elif isinstance(node, Store):
         source, kind = node.value, analysis.buffers[node.buffer]
     else:
-        return {}
+        return False
     while isinstance(one := analysis.graph.nodes[source], Cast) and not one.bitcast and one.dtype in SINGLE:
         source = one.arg
-    return {position: node} if kind == "fp64" and analysis.dtype(source) in FP8 else {}
+    return kind == "fp64" and analysis.dtype(source) in FP8
 
 
-def _scans_bytes(analysis: Analysis, position: int, node: Node) -> Changes:
-    return {position: node} if isinstance(node, Scan) and "u8" in map(analysis.dtype, node.args) else {}
+@itself
+def _scans_bytes(analysis: Analysis, node: Node) -> bool:
+    return isinstance(node, Scan) and "u8" in map(analysis.dtype, node.args)
 
 
-def _added(analysis: Analysis, position: int, node: Node) -> Changes:
-    return {position: node} if isinstance(node, Store) and cell_of_a_sum(analysis.graph, node) is not None else {}
+@itself
+def _added(analysis: Analysis, node: Node) -> bool:
+    return isinstance(node, Store) and cell_of_a_sum(analysis.graph, node) is not None
 
 
-def _to_fp8e5(analysis: Analysis, position: int, node: Node) -> Changes:
+@itself
+def _to_fp8e5(analysis: Analysis, node: Node) -> bool:
     if isinstance(node, Store):
-        made = analysis.buffers[node.buffer] == "fp8e5"
-    else:
-        made = isinstance(node, Cast) and node.dtype == "fp8e5" and not node.bitcast
-    return {position: node} if made else {}
+        return analysis.buffers[node.buffer] == "fp8e5"
+    return isinstance(node, Cast) and node.dtype == "fp8e5" and not node.bitcast
 
 
-def _any_byte(analysis: Analysis, position: int, node: Node) -> Changes:
-    found = isinstance(node, Reduce) and node.kind in ("any", "all") and analysis.dtype(node.args[0]) == "u8"
-    return {position: node} if found else {}
+@itself
+def _any_byte(analysis: Analysis, node: Node) -> bool:
+    return isinstance(node, Reduce) and node.kind in ("any", "all") and analysis.dtype(node.args[0]) == "u8"
 
 
-def _scans_narrow(analysis: Analysis, position: int, node: Node) -> Changes:
-    narrow = isinstance(node, Scan) and any(dtype_info(analysis.dtype(k)).bits < 32 for k in node.args)
-    return {position: node} if narrow else {}
+@itself
+def _scans_narrow(analysis: Analysis, node: Node) -> bool:
+    return isinstance(node, Scan) and any(dtype_info(analysis.dtype(k)).bits < 32 for k in node.args)
 
 
-def _split_scan_of_a_place(analysis: Analysis, position: int, node: Node) -> Changes:
+@itself
+def _split_scan_of_a_place(analysis: Analysis, node: Node) -> bool:
     """A scan that torch.compile may split among programs, in a program that computes with an outer coordinate."""
     split = isinstance(node, Scan) and node.combine not in ("max", "min") and (analysis.graph.r or 0) > 128
     outer = analysis.axes.keys() - {"r"}
-    found = split and any(outer & symbols(expr) for one in analysis.graph.nodes
-                          if not isinstance(one, Store) and (expr := expression(one)) is not None)
-    return {position: node} if found else {}
+    return split and any(outer & symbols(expr) for one in analysis.graph.nodes
+                         if not isinstance(one, Store) and (expr := expression(one)) is not None)
 
 
-def _empty_search(analysis: Analysis, position: int, node: Node) -> Changes:
-    return {position: node} if isinstance(node, Bucketize) and node.size == 0 else {}
+@itself
+def _empty_search(analysis: Analysis, node: Node) -> bool:
+    return isinstance(node, Bucketize) and node.size == 0
 
 
 def _negative_divisor(analysis: Analysis, position: int, node: Node) -> Changes:
@@ -258,9 +261,10 @@ def _with_positive_divisors(expr: Expr) -> Expr:
     return replace(expr, args=args)
 
 
-def _power_of_sizes(analysis: Analysis, position: int, node: Node) -> Changes:
+@itself
+def _power_of_sizes(analysis: Analysis, node: Node) -> bool:
     expr = expression(node)
-    return {position: node} if expr is not None and "pow_by_natural" in functions(expr) else {}
+    return expr is not None and "pow_by_natural" in functions(expr)
 
 
 def _bits_of_sizes(analysis: Analysis, position: int, node: Node) -> Changes:

@@ -19,6 +19,11 @@ _ROUNDS = 4
 """Rewriting one node may leave, or make, another that has the pattern."""
 
 
+def itself(found: Callable[[Analysis, Node], bool]) -> Form:
+    """The form of nodes for which nothing can be put."""
+    return lambda analysis, position, node: {position: node} if found(analysis, node) else {}
+
+
 def changes(graph: Graph, form: Form) -> dict[int, Node]:
     """All that the form has to change."""
     analysis = Analysis(graph)

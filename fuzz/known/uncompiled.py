@@ -7,7 +7,7 @@ from msgspec.structs import replace
 from tridiff.fuzz.kinds.graphs.coverage import functions
 from tridiff.fuzz.known.graphs.nodes import below, of_axes
 from tridiff.fuzz.known.issue import KnownIssue
-from tridiff.fuzz.known.rewriting import Changes, Form, has, without
+from tridiff.fuzz.known.rewriting import Changes, Form, has, itself, without
 from tridiff.fuzz.records import Case
 from tridiff.fuzz.records.corpus_entry import Stage, Truth
 from tridiff.kernels.codegen.constants import is_float
@@ -28,13 +28,13 @@ def erring(name: str, match: Callable[[Case], bool], *entries: str, errors: tupl
                       entries=tuple(f"inductor.programs_{one}" for one in entries), match=match, errors=errors)
 
 
-def _folds_an_index(analysis: Analysis, position: int, node: Node) -> Changes:
+@itself
+def _folds_an_index(analysis: Analysis, node: Node) -> bool:
     """A fold of what comes of the place of an extremum."""
     if not isinstance(node, Reduce) or node.kind in _PLACES:
-        return {}
-    found = any(isinstance(one := analysis.graph.nodes[k], Reduce) and one.kind in _PLACES
-                for k in below(analysis, node.args, into_loads=True))
-    return {position: node} if found else {}
+        return False
+    return any(isinstance(one := analysis.graph.nodes[k], Reduce) and one.kind in _PLACES
+               for k in below(analysis, node.args, into_loads=True))
 
 
 def _folds_a_folded_truth(analysis: Analysis, position: int, node: Node) -> Changes:
@@ -103,22 +103,22 @@ def _cut_elsewhere(case: Case) -> Case | None:
     return without(_cut_at_two)(case) or without(_cut_to_the_limit)(case)
 
 
-def _converts_to_fp8(analysis: Analysis, position: int, node: Node) -> Changes:
+def _converts_to_fp8(analysis: Analysis, node: Node) -> bool:
     kind = analysis.buffers[node.buffer] if isinstance(node, Store) else node.dtype if isinstance(node, Cast) else ""
-    return {position: node} if kind.startswith("fp8") else {}
+    return kind.startswith("fp8")
 
 
-def _has_fp8(analysis: Analysis, position: int, node: Node) -> Changes:
+@itself
+def _has_fp8(analysis: Analysis, node: Node) -> bool:
     """Conversions to fp8, which may be of constants, and constants of it."""
-    constant = isinstance(node, Constant) and node.dtype in FP8
-    return {position: node} if constant else _converts_to_fp8(analysis, position, node)
+    return (isinstance(node, Constant) and node.dtype in FP8) or _converts_to_fp8(analysis, node)
 
 
-def _float_of_a_remainder(analysis: Analysis, position: int, node: Node) -> Changes:
+@itself
+def _float_of_a_remainder(analysis: Analysis, node: Node) -> bool:
     """A float that is computed of a remainder of sizes."""
     expr = node.expr if isinstance(node, Index) and is_float(node.dtype) else None
-    found = expr is not None and "python_mod" in functions(expr) and symbols(expr) & set(analysis.sizes)
-    return {position: node} if found else {}
+    return expr is not None and "python_mod" in functions(expr) and bool(symbols(expr) & set(analysis.sizes))
 
 
 ISSUES = (
@@ -151,7 +151,7 @@ ISSUES = (
         title="a quotient of coordinates that are cut at 0 or 1 does not compile with torch 2.13",
         entries=("inductor.programs_indexing/vr-must-not-be-none-for-581bf7c033",), match=has(_cut_at_two),
         relative=_cut_elsewhere, kinds=(), errors=("vr must not be None for symbol q*",)),
-    erring("bool-to-fp8", has(_converts_to_fp8), "scan/cannot-cast-int1-constex-a7329dce24",
+    erring("bool-to-fp8", has(itself(_converts_to_fp8)), "scan/cannot-cast-int1-constex-a7329dce24",
            upstream=("pytorch#151018",), title="bool and integers to fp8 do not compile",
            errors=("cannot cast int*fp8*", "cannot cast uint*fp8*", "AssertionError: cannot cast *fp8*",
                    "AssertionError: cannot cast [[]*")),  # in the interpreter the values come first, cut off
