@@ -60,10 +60,11 @@ def _issue(name: str, *entries: str, title: str, stage: Stage, match: Callable[[
            relative: Callable[[Case], Case | None], errors: Iterable[str] = _SHAPES,
            kinds: tuple[str, ...] = WRONG, upstream: tuple[str, ...] = (),
            backends: tuple[str, ...] = ()) -> KnownIssue:
-    return KnownIssue(name=name, title=title, stage=stage, truth="defect",
-                      where=(("language.*", "own"), ("language.*", PLAIN)),
+    """What arises in the interpreter shows there alone."""
+    return KnownIssue(name=name, title=title, stage=stage, where=(("language.*", "own"), ("language.*", PLAIN)),
                       entries=tuple(f"language.{one}" for one in entries), match=match, relative=relative,
-                      errors=tuple(errors), kinds=kinds, upstream=upstream, backends=backends)
+                      errors=tuple(errors), kinds=kinds, upstream=upstream,
+                      backends=("interpreter",) if stage == "interpreter" else backends)
 
 
 ISSUES = (
@@ -101,7 +102,7 @@ ISSUES = (
            errors=("*numScanBlocks*",),
            title="a scan in Gluon of fewer elements than a thread of the layout holds fails an assertion"),
     KnownIssue(
-        name="histogram-counts-repeated-registers", stage="ttgir", truth="defect", backends=("cuda",), kinds=("value",),
+        name="histogram-counts-repeated-registers", stage="ttgir", backends=("cuda",), kinds=("value",),
         where=(("language.gluon", "own"),), entries=("language.gluon/value-988019a70e",),
         match=of("gl.histogram", having=lambda call: call.operands[0].shape == (1,) and call.number("layout") >= 4),
         explains="tridiff.fuzz.known.predictions.counts:counted_twice",
@@ -157,16 +158,15 @@ ISSUES = (
         match=of("tl.load", "tl.store", "gl.load", "gl.store", having=hints_that_ptx_cannot_combine),
         relative=without("evict", "volatile"), errors=("Command*", "PTXASError*"), kinds=()),
     _issue("interpreter-takes-floats-for-constants", "operators/another-type-760cfb6022", stage="interpreter",
-           backends=("interpreter",), match=another_beside_an_argument, relative=alike_beside_an_argument,
+           match=another_beside_an_argument, relative=alike_beside_an_argument,
            errors=_SHAPES, kinds=("value", "inf", "nan_missing", "nan_unexpected", "zero_sign"),
            title="the interpreter takes a float that is passed at launch for a constant, which does not promote"),
     _issue("interpreter-refuses-truth-values", "operators/valueerror--numpy-data-i-10aa2ec322", stage="interpreter",
-           kinds=(), backends=("interpreter",), match=passes_a_truth_value, relative=truth_values_as_constants,
+           kinds=(), match=passes_a_truth_value, relative=truth_values_as_constants,
            errors=("*exceeds dtype primitive_bitwidth*", "ValueError*"),
            title="the interpreter refuses a truth value that is passed at launch"),
     _issue("interpreter-takes-axes-from-the-front-only", "reductions/another-shape-5a2e916902",
-           "scans/value-018e4479a3", stage="interpreter", backends=("interpreter",),
-           match=of(*FOLDS, *SCANS, having=negative),
+           "scans/value-018e4479a3", stage="interpreter", match=of(*FOLDS, *SCANS, having=negative),
            relative=counted_from_the_front,
            title="the interpreter folds or scans along another axis where the axis is negative"),
     _issue("softmax-without-kept-axes", "reductions/another-shape-a3e9f40cb8",
@@ -175,7 +175,6 @@ ISSUES = (
            match=of("tl.softmax", having=lambda call: call.number("dim") > 0), relative=without("dim"),
            title="tl.softmax along another axis than the first subtracts the maxima of other lines"),
     _issue("interpreter-forgets-kept-axes", "reductions/another-shape-5a2e916902-beside", stage="interpreter",
-           backends=("interpreter",),
            relative=without("keep_dims"),
            match=of(*FOLDS, having=lambda call: bool(call.option("keep_dims"))
                      and call.option("axis", "None") == "None"),
@@ -200,7 +199,7 @@ ISSUES = (
                    "*packLLElements*", ""),
            title="sums, products, comparisons, folds and sorts of 8-bit floats do not compile"),
     KnownIssue(
-        name="interpreter-sums-from-zero", stage="interpreter", truth="defect",
+        name="interpreter-sums-from-zero", stage="interpreter",
         where=(("language.reductions", "own"), ("language.reductions", PLAIN)),
         entries=("language.reductions/zero-sign-2a08bf3acc",), kinds=("zero_sign",), backends=("interpreter",),
         match=of("tl.sum", having=lambda call: dtype(call.stored[0]).is_float),
@@ -214,13 +213,11 @@ ISSUES = (
         explains="tridiff.fuzz.known.predictions.interpreted:logarithms_of_numpy",
         title="the interpreter's logarithm of fp32 is numpy's, which is off by up to 4 ulps"),
     _issue("interpreter-places-of-nans", "reductions/valueerror--all-nan-slic-d59876b0a5", stage="interpreter",
-           backends=("interpreter",),
            kinds=(), relative=of_small_numbers,
            match=lambda case: places_of_floats(case) and of_small_numbers(case) != case,
            errors=("*All-NaN*", "ValueError*"),
            title="the interpreter raises where it looks for the largest or smallest of NaNs alone"),
     _issue("interpreter-exchanges-no-floats", "memory/valueerror--unsupported-1479c69ea1", stage="interpreter",
-           backends=("interpreter",),
            kinds=(), relative=all_of_integers,
            match=of("tl.atomic_xchg", having=lambda call: dtype(call.operands[0].dtype).is_float),
            errors=("*Unsupported data type*", "ValueError*"),
@@ -240,8 +237,7 @@ ISSUES = (
            errors=("", "AssertionError*"),
            title="tl.dot of i8 with an i32 accumulator fails an assertion without a text unless out_dtype is given"),
     _issue("interpreter-umulhi-of-negative-numbers", "pointwise/overflowerror--python-in-a364b2f5d2",
-           stage="interpreter", backends=("interpreter",),
-           match=of("tl.umulhi", having=lambda call: call.stored[0][0] == "i"),
+           stage="interpreter", match=of("tl.umulhi", having=lambda call: call.stored[0][0] == "i"),
            relative=unsigned, errors=("OverflowError*",),
            title="the interpreter multiplies negative numbers as unsigned ones and raises"),
     _issue("constants-of-fp8", "creation/attributeerror---interpr-77e44be28b",

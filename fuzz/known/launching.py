@@ -48,7 +48,7 @@ def _issue(name: str, entries: tuple[str, ...], title: str, *, match: Callable[[
            relative: Callable[[Case], Case], errors: tuple[str, ...] = (), kinds: tuple[str, ...] = (),
            stage: Stage = "runtime") -> KnownIssue:
     target, _, _ = entries[0].partition("/")
-    return KnownIssue(name=name, title=title, stage=stage, truth="defect", where=((target, "own"),),
+    return KnownIssue(name=name, title=title, stage=stage, where=((target, "own"),),
                       entries=entries, match=match, relative=relative, errors=errors, kinds=kinds)
 
 

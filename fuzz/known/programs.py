@@ -310,7 +310,7 @@ def _is_double(dtype: str) -> bool:
     return dtype == "fp64"
 
 
-def _predicted(name: str, form: GraphForm, entry: str, *, title: str, truth: Truth, explains: str,
+def _predicted(name: str, form: GraphForm, entry: str, *, title: str, explains: str, truth: Truth = "defect",
                upstream: tuple[str, ...] = (), backends: tuple[str, ...] = ()) -> tuple[KnownIssue, KnownIssue]:
     """What is predicted for every element, and, where it spreads to others, controlled."""
     alone = KnownIssue(
@@ -322,7 +322,7 @@ def _predicted(name: str, form: GraphForm, entry: str, *, title: str, truth: Tru
 
 _POSITIONS = "what argmin and argmax find is of the type of what they search, or int32, and so is what is folded of it"
 _JOINED = _predicted(
-    "conversions-joined", JOINED_CONVERSIONS, "pointwise/value-f785b82283-beside", truth="defect",
+    "conversions-joined", JOINED_CONVERSIONS, "pointwise/value-f785b82283-beside",
     upstream=("pytorch#176565",), explains="conversion_left_out",
     title="of two conversions to floats torch 2.11 makes one, which does not round twice")
 ISSUES = (
@@ -333,7 +333,7 @@ ISSUES = (
                 explains="reciprocal_taken", title="a quotient by a number is a product with its reciprocal"),
     # Every element is computed, and so that search does not avoid floor and ceil, of which few are wrong.
     dataclasses.replace(
-        _predicted("library-step-over-subnormals", LIBRARY_STEP, "pointwise/value-b9c684f7d1", truth="defect",
+        _predicted("library-step-over-subnormals", LIBRARY_STEP, "pointwise/value-b9c684f7d1",
                    upstream=("pytorch#187340", "pytorch#185878"), explains="stepped_by_the_library", backends=("cuda",),
                    title="nextafter, floor and ceil of fp32 take subnormal numbers for zeros")[0],
         instead=dataclasses.replace(LIBRARY_STEP, ops=("nextafter",)).without),
@@ -371,7 +371,7 @@ ISSUES = (
                title="integers of coordinates are computed in int32",
                errors=("*Scalar * is out of range for type int32*", "out_of_bounds", *ASTRAY)),
     KnownIssue(
-        name="coordinates-neither-wrap-nor-round", stage="inductor", truth="defect", where=HERE,
+        name="coordinates-neither-wrap-nor-round", stage="inductor", where=HERE,
         title="conversions of coordinates and what is computed behind them neither wrap nor round",
         entries=("inductor.programs_indexing/value-3a48591f58-beside",), match=keeps_coordinates,
         relative=with_tensors_of_coordinates, errors=("*Scalar * is out of range for type int32*",)),
@@ -393,11 +393,11 @@ ISSUES = (
                title="the constant -0.0 becomes 0.0"),
     _rewritten("positions-in-another-type", _fold_of_positions, "reduction/value-3b15fe2222", "scan/value-f15051dbe5",
                title=_POSITIONS),
-    *_predicted("positions-in-another-type", NARROW_PLACE, "reduction/value-ef23b60f50-beside", truth="defect",
+    *_predicted("positions-in-another-type", NARROW_PLACE, "reduction/value-ef23b60f50-beside",
                 explains="place_narrowed", title=_POSITIONS),
     KnownIssue(
         name="bits-of-sizes", title="the bits of a size do not compile: it is 64 bits wide where 32 are taken",
-        stage="inductor", truth="defect", where=HERE,
+        stage="inductor", where=HERE,
         entries=("inductor.programs_indexing/cannot-bitcast-data-type-6a2a3bd786",), match=has(_bits_of_sizes),
         relative=without(_bits_of_sizes), errors=("*Cannot bitcast data-type of size*",), kinds=()),
     _rewritten("atomic-add-without-mask", _added, "indexing/value-02825a4781", "mixed/nan-unexpected-3b205a869a",
@@ -418,7 +418,7 @@ ISSUES = (
         match=float_boundaries, relative=with_whole_boundaries),
     KnownIssue(
         name="bucketize-nan-value", title="bucketize of torch 2.11 takes a NaN for below every boundary",
-        stage="inductor", truth="defect", where=HERE, entries=("inductor.programs_sort/value-e8f06379b8",),
+        stage="inductor", where=HERE, entries=("inductor.programs_sort/value-e8f06379b8",),
         match=searches_for_floats, relative=without_searched_nan),
     _rewritten("any-of-uint8", _any_byte, "reduction/result-dtype-da33a8c62a", upstream=("pytorch#198081",),
                title="any and all of uint8 return bool", errors=("result_dtype",), controlled=False),
