@@ -1,5 +1,7 @@
 """Outputs that a corpus entry recorded on the device where it failed, put back into a rehearsed launch."""
 
+from collections.abc import Mapping
+
 import torch
 
 from tridiff.fuzz.content import text
@@ -19,6 +21,13 @@ def rehearsed(entry: CorpusEntry) -> tuple[Rehearsal, dict[str, torch.Tensor]]:
         if len(listed) == right.numel():
             found[name] = values(listed, entry.case.array(name).dtype).reshape(right.shape)
     return rehearsal, found
+
+
+def taken_for(rehearsal: Rehearsal, outputs: Mapping[str, torch.Tensor], *, subject: str = "own") -> tuple[str, ...]:
+    """The known issues that a launch is taken for which left these outputs, some of them wrong."""
+    judged, names = rehearsal.judged(outputs, subject=subject)
+    assert judged.verdict.failed
+    return names
 
 
 def values(listed: tuple[str, ...], dtype: str) -> torch.Tensor:

@@ -3,26 +3,23 @@
 import pytest
 
 from tests.known.relatives import relative_of
-from tests.known.test_programs import told, wrong
+from tests.known.test_programs import named, told, wrong
 from tests.unit.graphs.graphs import X, apply, cast, constant, load, num, op, store, vector
 from tridiff.fuzz.known import Attribution, KnownIssue
-from tridiff.fuzz.known.programs import ISSUES
 from tridiff.fuzz.known.rehearse import rehearse
-from tridiff.fuzz.records import ArraySpec, Case, Content
+from tridiff.fuzz.records import Case
 from tridiff.kernels.codegen.graph import Index, Node, Real, Sym
 
-BEYOND, = (one for one in ISSUES if one.name == "index-in-int32")
-LOST, = (one for one in ISSUES if one.name == "constants-lose-the-sign-of-zero")
-MULTIPLIED, = (one for one in ISSUES if one.name == "divisors-of-nested-quotients-multiplied")
-EXACT, = (one for one in ISSUES if one.name == "coordinates-neither-wrap-nor-round")
+BEYOND, LOST, MULTIPLIED, EXACT = map(named, (
+    "index-in-int32", "constants-lose-the-sign-of-zero", "divisors-of-nested-quotients-multiplied",
+    "coordinates-neither-wrap-nor-round"))
 
 
 def of(*nodes: Node, out: str = "i64") -> Case:
     """A program over 40 coordinates that stores the last value; in0 is there to be loaded."""
     graph = vector(*nodes, store("out0", X, len(nodes) - 1), length=40, in0="i64", out0=out)
     return Case(target="inductor.programs_indexing", program=graph, sizes={"n_in0": 40, "n_out0": 40}, arrays=(
-        ArraySpec(name="in0", dtype="i64", dims=("n_in0",), content=Content()),
-        ArraySpec(name="out0", dtype=out, dims=("n_out0",))))
+        "in0 i64[n_in0] ~ constant", f"out0 {out}[n_out0]"))
 
 
 def times(factor: int) -> Index:
@@ -80,7 +77,7 @@ def test_coordinates_that_their_type_does_not_hold_are_known_and_made_tensors(
 
 def test_an_address_may_be_a_quotient_of_sizes_and_the_same_with_the_number_is_right() -> None:
     quotient = apply("int_true_div", apply("mul", Sym(name="n0"), num(16777259)), num(7))
-    issue, = (one for one in ISSUES if one.name == "quotient-of-sizes")
+    issue = named("quotient-of-sizes")
     is_that_or_new(issue, of(load("in0", apply("python_mod", apply("trunc_to_int", quotient), num(40)))))
 
 

@@ -61,6 +61,12 @@ def without(graph: Graph) -> Graph:
         graph = relative
 
 
+def check_named(graph: Graph, name: str, known: bool) -> None:
+    """The name is the graph's where it is known, and its relative has none."""
+    assert named(graph) == (name if known else "")
+    assert named(without(graph)) == ""
+
+
 @each("dtype, other, known", [
     ("i16", "-5", True), ("i16", "5", False), ("i16", "-1", False), ("u8", "128", True), ("u8", "255", False),
     ("i32", "-5", False), ("fp16", "-5.0", False)])
@@ -87,8 +93,7 @@ def test_a_remainder_of_halves_that_ends_the_compiler_is_told_from_others(
     last = (cast(4, becomes), store("out0", X, 5)) if converted else (store("out0", X, 4),)
     graph = vector(load("in0"), load("in1"), cast(0, "fp32"), cast(1, "fp32"), op("mod_operator", 2, 3), *last,
                    in0=a, in1=b, out0=becomes)
-    assert named(graph) == ("remainder of halves" if known else "")
-    assert named(without(graph)) == ""
+    check_named(graph, "remainder of halves", known)
 
 
 @each("between, known", [
@@ -97,8 +102,7 @@ def test_a_remainder_of_halves_that_ends_the_compiler_is_told_from_others(
 def test_such_a_remainder_may_become_the_other_half_behind_a_sign_or_a_choice(between: Node, known: bool) -> None:
     graph = vector(load("in0"), load("in1"), op("mod_operator", 0, 1), load("in2"), op("lt", 2, 0), between,
                    store("out0", X, 5), in0="fp16", in1="fp16", in2="i1", out0="bf16")
-    assert named(graph) == ("remainder of halves" if known else "")
-    assert named(without(graph)) == ""
+    check_named(graph, "remainder of halves", known)
 
 
 @each("node, known, drawn", [
@@ -191,8 +195,7 @@ def test_an_extremum_of_a_row_loses_signs_too(dtype: str, kind: str, nodes: tupl
     place = len(nodes)
     graph = matrix(load("in0", at(4)), *nodes, Reduce(kind=kind, args=(place,)), store("out0", X, place + 1), rows=2,
                    columns=4, in0=(dtype, 8), out0=("i64", 2))
-    assert named(graph) == ("extremum of a row, negated" if known else "")
-    assert named(without(graph)) == ""
+    check_named(graph, "extremum of a row, negated", known)
 
 
 @each("source, between, last, becomes, known", [
@@ -390,8 +393,7 @@ def test_integer_products_of_float_bits_have_a_relative(float_bits: bool, known:
 @each("dtype, name, known", [("i16", "pow", True), ("u16", "pow", True), ("i32", "pow", False), ("i16", "mul", False)])
 def test_a_power_of_16_bit_integers_loops_and_a_product_does_not(dtype: str, name: str, known: bool) -> None:
     graph = linear(dtype, load("in0"), op(name, 0, 0))
-    assert named(graph) == ("power of 16-bit integers" if known else "")
-    assert named(without(graph)) == ""
+    check_named(graph, "power of 16-bit integers", known)
 
 
 @each("length, dtype, known", [(1, "fp8e4nv", True), (4, "fp8e4nv", False), (1, "bf16", False)])
@@ -408,7 +410,7 @@ def test_fp8e5_that_becomes_bf16_is_named_and_fp16_takes_its_place(of: str, to: 
                                                                    converted: bool) -> None:
     nodes = (cast(0, to),) if converted else ()
     graph = vector(load("in0"), *nodes, store("out0", X, len(nodes)), in0=of, out0=to)
-    assert named(graph) == ("fp8e5 to bf16" if known else "") and named(without(graph)) == ""
+    check_named(graph, "fp8e5 to bf16", known)
 
 
 def _few(value: int, name: str, *, of: int = 0) -> tuple[Node, ...]:
@@ -444,8 +446,7 @@ def test_a_float_that_becomes_a_narrow_integer_once_and_is_compared_in_a_loop_is
     graph = matrix(load("in0", along), cast(0, to), load("in1", at(8)), op(by, 1, 2), store("out0", at(8), 3), rows=4,
                    columns=8, in0=(of, 8), in1=(to, 32), out0=(to if by == "bitwise_and" else "i1", 32))
     graph = replace(graph, schedules=(Schedule(reduction=reduction, r_block=2),))
-    assert named(graph) == ("float as a narrow integer, compared in a loop" if known else "")
-    assert named(without(graph)) == ""
+    check_named(graph, "float as a narrow integer, compared in a loop", known)
 
 
 _REST = apply("python_mod", Sym("v0"), num(7))

@@ -40,6 +40,10 @@ def taken(rehearsal: Rehearsal, **outputs: torch.Tensor) -> tuple[str, ...]:
     return names
 
 
+def typed(rehearsal: Rehearsal, *names: str) -> list[torch.Tensor]:
+    return [rehearsal.buffers[name].typed() for name in names]
+
+
 def of_entry(name: str) -> tuple[Rehearsal, dict[str, torch.Tensor]]:
     rehearsal = rehearse(ENTRIES.find(f"codegen.{name}").case)
     return rehearsal, rehearsal.outputs()
@@ -60,7 +64,7 @@ def test_every_second_masked_element_of_all_ones_is_known_and_a_third_value_is_n
 
 def test_the_lost_negation_of_a_minimum_is_known_and_a_wrong_sign_beside_it_is_not() -> None:
     rehearsal, right = of_entry("pointwise/value-56a78a9862")
-    a, b, c = (rehearsal.buffers[name].typed() for name in ("in0", "in1", "in2"))
+    a, b, c = typed(rehearsal, "in0", "in1", "in2")
     wrong = torch.minimum(torch.minimum(a, b), c)
     assert not torch.equal(wrong, right["out0"])
     assert taken(rehearsal, out0=wrong) == ("negation-lost-in-extremum-of-three",)
@@ -77,7 +81,7 @@ def test_an_absolute_number_in_an_extremum_is_known_as_the_number_itself_and_its
     graph = vector(load("in0"), load("in1"), *nodes, op(last, 1 + len(nodes), 1), store("out0", X, 2 + len(nodes)),
                    length=64, in0=dtype, in1=dtype, out0=dtype)
     rehearsal = rehearse(case_of(graph, mixed=True))
-    a, b = (rehearsal.buffers[name].typed() for name in ("in0", "in1"))
+    a, b = typed(rehearsal, "in0", "in1")
     wrong = taken_for(a, b)
     assert taken(rehearsal, out0=wrong) == ("negation-lost-in-extremum-of-three",)
     assert taken(rehearsal, out0=taken_for(-a, b)) == ()
@@ -143,7 +147,7 @@ def test_a_16_bit_sum_that_one_of_its_users_gets_without_the_constant_is_known_a
     graph = vector(load("in0"), constant("-1", "i16"), op("add", 0, 1), op("logical_not", 2), cast(3, "fp32"),
                    store("out0", X, 4), store("out1", X, 2), in0="i16", out0="fp32", out1="i16")
     rehearsal = rehearse(case_of(graph))
-    a = rehearsal.buffers["in0"].typed()
+    a, = typed(rehearsal, "in0")
     assert a.tolist() == [-3, -2, -1, 0] and rehearsal.outputs()["out0"].tolist() == [0.0] * 4
     assert taken(rehearsal, out0=(a == 0).to(torch.float32)) == ("packed-sum-half-used",)
     assert taken(rehearsal, out0=(a == 0).to(torch.float32), out1=a) == ("packed-sum-half-used",)
@@ -198,7 +202,7 @@ def test_the_tables_that_the_assembler_makes_of_a_lop3_are_known(
     graph = vector(load("in0"), load("in1"), Asm(body="lop3_xor", args=(0, 1, 1)), op(logic, 2, beside),
                    op("sub", 2, 3), store("out0", X, 4), in0="i32", in1="i32", out0="i32")
     rehearsal = rehearse(case_of(graph, mixed=True))
-    a, b = (rehearsal.buffers[name].typed() for name in ("in0", "in1"))
+    a, b = typed(rehearsal, "in0", "in1")
     wrong = a - table(a, b)
     assert taken(rehearsal, out0=wrong) == ("lop3-of-one-register-twice",)
     wrong[0] = 12345
@@ -217,7 +221,7 @@ def _with_a_lop3(value: str, last: str, *behind: Node) -> Case:
 def test_a_bit_of_an_exponent_that_is_the_register_itself_is_known_and_another_is_not(value: str, known: bool) -> None:
     """`LOP3.LUT P4, RZ, R14, 0x2, RZ, 0x84`: whether bit 1 is set is asked of 2 & ~b. The mask of a bit is no 6."""
     rehearsal = rehearse(_with_a_lop3(value, "pow"))
-    a, b = (rehearsal.buffers[name].typed() for name in ("in0", "in1"))
+    a, b = typed(rehearsal, "in0", "in1")
     wrong = torch.where(b & 2 != 0, 1, a ** int(value)).to(torch.int32)
     assert taken(rehearsal, out0=wrong) == (("lop3-of-one-register-twice",) if known else ())
     assert taken(rehearsal, out0=wrong, out1=torch.full_like(wrong, 3)) == ()
@@ -297,7 +301,7 @@ def _extremum(*behind: Node) -> Graph:
 
 def test_an_extremum_without_its_relu_is_known_and_its_negation_is_not() -> None:
     rehearsal = rehearse(case_of(_extremum()))
-    a = rehearsal.buffers["in0"].typed()
+    a, = typed(rehearsal, "in0")
     assert rehearsal.outputs()["out0"].tolist() == [0, 0, 0, 0] and a.tolist() == [-3, -2, -1, 0]
     assert taken(rehearsal, out0=a) == ("packed-relu-of-extremum",)
     assert taken(rehearsal, out0=torch.where(a == -3, -a, a)) == ()
@@ -309,7 +313,7 @@ def test_a_maximum_without_the_relu_in_it_is_known_and_the_next_number_is_not() 
                    Index(expr=apply("ge", Sym(name="x0"), num(1)), dtype="i1"), Masked(mask=4, arg=3, other="3"),
                    op("maximum", 2, 5), store("out0", X, 6), length=64, in0="i8", in1="i8", out0="i8")
     rehearsal = rehearse(case_of(graph, mixed=True))
-    a, b = (rehearsal.buffers[name].typed() for name in ("in0", "in1"))
+    a, b = typed(rehearsal, "in0", "in1")
     wrong = torch.where(torch.arange(64) % 2 == 1, torch.maximum(~b, a), rehearsal.outputs()["out0"])
     assert taken(rehearsal, out0=wrong) == ("packed-relu-of-extremum",)
     place = int(torch.nonzero((wrong < 0) & (torch.arange(64) % 2 == 1))[0])
@@ -321,7 +325,7 @@ def test_an_element_of_another_output_beside_a_known_one_is_new() -> None:
     graph = vector(load("in0"), load("in1"), op("maximum", 0, 1), op("relu", 2), op("add", 0, 1), store("out0", X, 3),
                    store("out1", X, 4), in0="i16", in1="i16", out0="i16", out1="i16")
     rehearsal = rehearse(case_of(graph))
-    wrong = rehearsal.buffers["in0"].typed()
+    wrong, = typed(rehearsal, "in0")
     assert taken(rehearsal, out0=wrong) == ("packed-relu-of-extremum",)
     other = changed(rehearsal.outputs()["out1"], 2, how="sign", dtype="i16")
     assert taken(rehearsal, out0=wrong, out1=other) == ()

@@ -25,8 +25,12 @@ from tridiff.kernels.language.call import Call, Operand, OperandKind, Result
 from tridiff.kernels.language.script import Node, Script
 
 
+def named(name: str) -> KnownIssue:
+    return next(one for one in (*ISSUES, *PRODUCTS, *STATEMENTS) if one.name == name)
+
+
 def test_an_operand_that_was_a_number_has_contents_in_the_relative() -> None:
-    known = next(one for one in ISSUES if one.name == "gluon-atomics-of-scalars")
+    known = named("gluon-atomics-of-scalars")
     memory = Operand(kind="block", dtype="i32", shape=(8,))
     call = Call(row="gl.atomic_add", operands=(memory, Operand(kind="number", dtype="i32", number="3")),
                 options={"layout": 0}, stored=("i32", "i32"))
@@ -37,7 +41,7 @@ def test_an_operand_that_was_a_number_has_contents_in_the_relative() -> None:
 
 
 def test_a_relative_of_integers_holds_no_nan() -> None:
-    known = next(one for one in ISSUES if one.name == "interpreter-exchanges-no-floats")
+    known = named("interpreter-exchanges-no-floats")
     case = entry(known.entries[0]).case
     first = case.arrays[0]
     case = replace(case, arrays=(replace(first, content=Content(base=Small(low=-4, high=4), overrides=(
@@ -50,7 +54,7 @@ def test_a_relative_of_integers_holds_no_nan() -> None:
 
 
 def test_calls_of_unnamed_parameters_have_a_relative_with_names_and_calls_by_name_are_not_known() -> None:
-    known = next(one for one in STATEMENTS if one.name == "positional-only-parameters-are-dropped")
+    known = named("positional-only-parameters-are-dropped")
     case = entry(known.entries[0]).case
     relative_of(known, case)
     signature = entry(known.entries[0]).signature
@@ -70,7 +74,7 @@ def test_calls_of_unnamed_parameters_have_a_relative_with_names_and_calls_by_nam
 
 
 def test_a_pointer_moved_forward_is_known_by_whatever_lies_there_and_not_where_a_wide_offset_fails_as_well() -> None:
-    known = next(one for one in STATEMENTS if one.name == "pointer-minus-unsigned-offset")
+    known = named("pointer-minus-unsigned-offset")
     found = entry(known.entries[0])
     outcome = outcome_of(found.case, Verdict.CRASH, found.signature, backend="cuda")
     right = replace(outcome, verdict=Verdict.AGREE, signature=None)
@@ -85,13 +89,19 @@ def test_a_pointer_moved_forward_is_known_by_whatever_lies_there_and_not_where_a
 def controlled(name: str, verdict: Verdict = Verdict.CRASH) -> tuple[KnownIssue, Case, Outcome, Outcome]:
     """An issue of the interpreter, the case of its first entry, how that fails, and an outcome that agrees: the
     relative lacks the pattern, and the failure is the issue's where the control agrees and there alone."""
-    known = next(one for one in STATEMENTS if one.name == name)
+    known = named(name)
     case, signature = entry(known.entries[0]).case, entry(known.entries[0]).signature
     assert known.tells(signature)
     relative_of(known, case)
     failure = outcome_of(case, verdict, signature)
     right = is_told_by_its_control(known.name, case, failure)
     return known, case, failure, right
+
+
+def is_told_whatever_its_control_gives(known: KnownIssue, case: Case, failure: Outcome, right: Outcome) -> None:
+    is_open = replace(right, verdict=Verdict.NOT_CHECKED, reason=ALL_OPEN)
+    for control, names in ((right, (known.name,)), (is_open, (known.name,)), (failure, ())):
+        assert Attribution(lambda one, control=control: control).issues(case, failure) == names
 
 
 def test_a_choice_of_numbers_is_known_where_its_control_agrees_and_choices_of_tensors_are_not() -> None:
@@ -102,7 +112,7 @@ def test_a_choice_of_numbers_is_known_where_its_control_agrees_and_choices_of_te
 
 
 def test_a_loop_that_asks_its_variable_for_a_method_is_known_and_its_control_gives_the_same_value() -> None:
-    known = next(one for one in STATEMENTS if one.name == "interpreter-loop-variables-are-numbers")
+    known = named("interpreter-loop-variables-are-numbers")
     script = Script(operands=(Operand(kind="scalar", dtype="u8"),), body=(
         node("idiom", variable("x0"), name="range_of_numbers", names="v0 s1 i2"),), stored=("v0",), results=(
             Result(dtype="u8"),))
@@ -123,14 +133,12 @@ def test_a_number_that_a_walrus_names_is_known_and_a_tensor_that_it_names_is_not
 
 
 def test_comparisons_of_scalars_beside_blocks_are_known_where_choices_in_their_place_run_whatever_they_give() -> None:
-    known = next(one for one in STATEMENTS if one.name == "interpreter-comparisons-of-floats-are-floats")
+    known = named("interpreter-comparisons-of-floats-are-floats")
     case, signature = entry(known.entries[0]).case, entry(known.entries[0]).signature
     relative = relative_of(known, case)
     failure = outcome_of(case, Verdict.CRASH, signature)
     right = replace(failure, verdict=Verdict.AGREE, signature=None)
-    is_open = replace(failure, verdict=Verdict.NOT_CHECKED, signature=None, reason=ALL_OPEN)
-    for control, names in ((right, (known.name,)), (is_open, (known.name,)), (failure, ())):
-        assert Attribution(lambda one, control=control: control).issues(case, failure) == names
+    is_told_whatever_its_control_gives(known, case, failure, right)
     other = replace(failure, signature=replace(signature, kind="OverflowError: of an integer"))
     assert Attribution(lambda one: right).issues(case, other) == ()
     chain = cases_of_statements.rewritten(case, lambda one: replace(
@@ -142,9 +150,7 @@ def test_comparisons_of_scalars_beside_blocks_are_known_where_choices_in_their_p
 
 def test_a_block_that_python_asks_for_a_truth_value_is_known_where_its_extremum_runs_whatever_it_gives() -> None:
     known, case, failure, right = controlled("interpreter-min-and-max-are-pythons", Verdict.CRASH)
-    is_open = replace(right, verdict=Verdict.NOT_CHECKED, reason=ALL_OPEN)
-    for control, names in ((right, (known.name,)), (is_open, (known.name,)), (failure, ())):
-        assert Attribution(lambda one, control=control: control).issues(case, failure) == names
+    is_told_whatever_its_control_gives(known, case, failure, right)
 
 
 def test_a_loop_that_never_ends_is_known_where_it_ends_without_the_wrapped_condition() -> None:
@@ -156,7 +162,7 @@ def test_a_loop_that_never_ends_is_known_where_it_ends_without_the_wrapped_condi
 
 
 def test_a_loop_whose_variable_wraps_is_known_by_its_bounds_though_it_never_ends() -> None:
-    known = next(one for one in STATEMENTS if one.name == "unsigned-bounds-are-negative")
+    known = named("unsigned-bounds-are-negative")
     case = entry("language.statements/value-843ef4b6ee").case
     hung = outcome_of(case, Verdict.HANG, wrong_in(case, "", kind="launch"), backend="cuda")
     hung = replace(hung, signature=replace(hung.signature, verdict=Verdict.HANG))
@@ -166,7 +172,7 @@ def test_a_loop_whose_variable_wraps_is_known_by_its_bounds_though_it_never_ends
 
 
 def test_a_control_of_sorting_is_judged_because_it_holds_no_nan_in_narrow_types_too() -> None:
-    known = next(one for one in ISSUES if one.name == "tensor-sort-does-nothing")
+    known = named("tensor-sort-does-nothing")
     for name in ("bf16", "fp32"):
         call = Call(row="tensor.sort", operands=(Operand(kind="block", dtype=name, shape=(4, 8)),), stored=(name,))
         case = calling(call, {"x0": Content(base=Small(), overrides=(Put(value="nan"),))}, programs=2)
@@ -183,8 +189,7 @@ def _flip(name: str, *shape: int, **options: int) -> Case:
 
 
 def test_the_two_defects_of_flips_are_told_by_their_errors_and_their_relatives_have_an_axis_and_two_elements() -> None:
-    one, no_axis = (next(known for known in ISSUES if known.name == name)
-                    for name in ("flip-of-one-element", "flip-without-an-axis"))
+    one, no_axis = map(named, ("flip-of-one-element", "flip-without-an-axis"))
     assert one.match(_flip("i8", 1, dim=0)) and not one.match(_flip("i8", 1, 1, dim=0))
     assert no_axis.match(_flip("i1", 1, 2, 1, 1)) and not no_axis.match(_flip("i1", 2, dim=0))
     numel = "'dtype' object has no attribute 'numel'"
@@ -201,7 +206,7 @@ def test_the_two_defects_of_flips_are_told_by_their_errors_and_their_relatives_h
 
 
 def test_conversions_without_a_lowering_are_known_in_gluon_and_for_amd_and_conversions_to_halves_are_not() -> None:
-    known = next(one for one in ISSUES if one.name == "casts-between-8-bit-floats-and-fp64")
+    known = named("casts-between-8-bit-floats-and-fp64")
     found = entry("language.gluon/unsupported-rounding-mod-8f80b535b5")
     relative_of(known, found.case)
     said = {"Unsupported conversion from 'f64' to 'f8E5M2' with rounding mode rtne": True,
@@ -210,7 +215,7 @@ def test_conversions_without_a_lowering_are_known_in_gluon_and_for_amd_and_conve
 
 
 def test_a_fold_of_all_axes_by_a_function_has_a_control_that_folds_them_and_keeps_none() -> None:
-    known = next(one for one in ISSUES if one.name == "interpreter-forgets-kept-axes")
+    known = named("interpreter-forgets-kept-axes")
     case = entry(known.entries[0]).case
     relative = relative_of(known, case)
     assert cases.call_of(relative).options == {"axis": "None", "function": "_product", "way": "function"}
@@ -231,7 +236,7 @@ def _scaled(**options: bool | str) -> Case:
 
 
 def test_fp4_packed_along_m_or_n_is_known_and_its_control_is_packed_along_k() -> None:
-    known = next(one for one in PRODUCTS if one.name == "fp4-packed-along-n")
+    known = named("fp4-packed-along-n")
     for otherwise in ({"lhs_k_pack": False}, {"rhs_k_pack": False}, {"lhs_k_pack": False, "rhs_k_pack": False}):
         for scales in ({}, {"lhs_scale": True}, {"rhs_scale": True}, {"lhs_scale": True, "rhs_scale": True}):
             case = _scaled(lhs="e2m1", rhs="e2m1", **otherwise, **scales)
@@ -250,7 +255,7 @@ def test_fp4_packed_along_m_or_n_is_known_and_its_control_is_packed_along_k() ->
 
 def test_a_float_passed_beside_fp64_is_known_where_its_rounding_to_fp32_shows_and_not_where_another_fails_too() -> None:
     """0 - 1e-10 is -1e-10 in the interpreter; compiled, the argument is the nearest number of fp32."""
-    known = next(one for one in ISSUES if one.name == "interpreter-takes-floats-for-constants")
+    known = named("interpreter-takes-floats-for-constants")
 
     def case(name: str, number: str, kind: OperandKind = "argument") -> Case:
         call = Call(row="tl.sub", operands=(Operand(kind="block", dtype=name, shape=(1,)),
@@ -272,7 +277,7 @@ def test_a_float_passed_beside_fp64_is_known_where_its_rounding_to_fp32_shows_an
     ({63: "121"}, {}, False), ({62: "9"}, {}, False), ({63: "122", 62: "9"}, {}, True)])
 def test_only_sums_that_fit_and_do_not_together_are_taken_for_those_that_a_scan_discards(
         values: dict[int, str], options: dict[str, int], known: bool) -> None:
-    issue = next(one for one in ISSUES if one.name == "scans-assert-what-they-discard")
+    issue = named("scans-assert-what-they-discard")
     case = entry(issue.entries[0]).case
     given, out = case.arrays
     listed = given.content.base.values

@@ -4,7 +4,7 @@ import pytest
 import torch
 from msgspec.structs import replace
 
-from tests.known.recorded import rehearsed
+from tests.known.recorded import rehearsed, taken_for
 from tests.known.test_graphs import case_of as programs
 from tests.known.test_issues import entry
 from tests.known.test_programs import wrong
@@ -50,12 +50,9 @@ def test_a_searched_place_that_is_wrong_itself_is_new() -> None:
     case = beside(found.case, value=3, dtype="i32")
     rehearsal = rehearse(case)
     right = rehearsal.outputs()
-    judged, names = rehearsal.judged(right | recorded)
-    assert judged.verdict.failed and names == ("place-of-a-search-as-truth",)
-    judged, names = rehearsal.judged(right | recorded | {"other": right["other"] + 1})
-    assert judged.verdict.failed and names == ()
-    judged, names = rehearsal.judged(right | {"other": right["other"] + 1})
-    assert judged.verdict.failed and names == ()
+    assert taken_for(rehearsal, right | recorded) == ("place-of-a-search-as-truth",)
+    assert taken_for(rehearsal, right | recorded | {"other": right["other"] + 1}) == ()
+    assert taken_for(rehearsal, right | {"other": right["other"] + 1}) == ()
 
 
 def test_a_cube_root_is_nan_and_nothing_else_of_a_program_is_wrong() -> None:
@@ -63,8 +60,7 @@ def test_a_cube_root_is_nan_and_nothing_else_of_a_program_is_wrong() -> None:
     rehearsal, recorded = rehearsed(found)
     assert rehearsal.judged(recorded)[1] == ("cube-root-of-subnormals",)
     doubled = {"out4": torch.where(recorded["out4"].isnan(), 2.0, recorded["out4"])}
-    judged, names = rehearsal.judged(doubled)
-    assert judged.verdict.failed and names == ()
+    assert taken_for(rehearsal, doubled) == ()
 
 
 def test_another_sign_beside_a_cube_root_is_new() -> None:
@@ -76,8 +72,7 @@ def test_another_sign_beside_a_cube_root_is_new() -> None:
     rehearsal = rehearse(beside(negated, value=len(graph.nodes), dtype="fp32"))
     right = rehearsal.outputs()
     assert rehearsal.judged(right | recorded)[1] == ("cube-root-of-subnormals",)
-    judged, names = rehearsal.judged(right | recorded | {"other": -right["other"]})
-    assert judged.verdict.failed and names == ()
+    assert taken_for(rehearsal, right | recorded | {"other": -right["other"]}) == ()
 
 
 def fp8_beside_infinities(*, folded: bool) -> Case:
@@ -106,13 +101,11 @@ def test_a_pair_of_fp8_is_wrong_in_what_is_stored_of_it_alone() -> None:
         case = fp8_beside_infinities(folded=folded)
         assert find(case.target).draw.valid(case)
         right = {name: values.clone() for name, values in rehearse(case).outputs().items()}
-        judged, names = rehearse(case).judged(right | {"out1": nan}, subject="inductor")
-        assert judged.verdict.failed and names == ()
+        assert taken_for(rehearse(case), right | {"out1": nan}, subject="inductor") == ()
         for sign, known in ([0, 0, 0x80], folded), ([0x80, 0, 0], False), ([0x80, 0, 0x80], False):
             negated = right["out0"].view(torch.uint8) ^ torch.tensor(sign, dtype=torch.uint8)
-            judged, names = rehearse(case).judged(right | {"out0": negated.view(right["out0"].dtype)},
-                                                  subject="inductor")
-            assert judged.verdict.failed and names == ((pair,) if known else ())
+            outputs = right | {"out0": negated.view(right["out0"].dtype)}
+            assert taken_for(rehearse(case), outputs, subject="inductor") == ((pair,) if known else ())
         mean, passes = "mean-of-infinities", wrong(case, failed=False)
         assert Attribution(lambda relative, good=passes: good).issues(case, wrong(case)) == (mean,)
 
@@ -129,8 +122,8 @@ def test_a_quotient_of_zero_as_fp8_is_wrong_in_upper_pairs_alone(bits: list[int]
     right = rehearsal.outputs()["out0"]
     assert not right.view(torch.uint8).any()
     stale = torch.tensor(bits, dtype=torch.uint8).view(right.dtype)
-    judged, names = rehearsal.judged({"out0": stale})
-    assert judged.verdict.failed and names == (("fp8-pair-merged-with-a-stale-register",) if known else ())
+    names = ("fp8-pair-merged-with-a-stale-register",) if known else ()
+    assert taken_for(rehearsal, {"out0": stale}) == names
     failure = replace(wrong(case, subject="own"), explained_by=names)
     passes, fails = (wrong(case, failed=failed, subject="own") for failed in (False, True))
     assert Attribution(lambda relative: passes).issues(case, failure) == names
