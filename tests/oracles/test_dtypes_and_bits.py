@@ -207,7 +207,7 @@ def test_ulp_distance_is_monotone_along_the_number_line() -> None:
 
 
 @given(st.lists(st.integers(0, 2**64 - 1), min_size=1, max_size=8))
-@settings(max_examples=100, deadline=None)
+@settings(max_examples=100)
 def test_to_float64_rounds_u64_to_nearest(values: list[int]) -> None:
     tensor = to_torch(np.array(values, np.uint64))
     assert bits.to_float64(tensor).tolist() == [float(v) for v in values]

@@ -406,7 +406,7 @@ def test_every_formula_has_a_rule_with_an_origin() -> None:
 
 
 @given(st.lists(st.integers(0, 2**32 - 1), min_size=1, max_size=12))
-@settings(max_examples=150, deadline=None)
+@settings(max_examples=150)
 def test_float32_sums_of_any_bits_stay_inside_their_bound(raw: list[int]) -> None:
     x = to_torch(array_of_bits(raw, "fp32")).reshape(1, -1)
     expected = to_torch(by_exact.sum(to_numpy(x)))

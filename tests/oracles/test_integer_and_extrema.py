@@ -93,7 +93,7 @@ def test_a_truncating_subject_is_told_apart_from_the_floor(name: str) -> None:
 
 
 @given(st.sampled_from(INTEGERS), st.data())
-@settings(max_examples=150, deadline=None)
+@settings(max_examples=150)
 def test_division_identity(name: str, data: st.DataObject) -> None:
     kind = dtype(name)
     value = st.integers(int(kind.min), int(kind.max))
@@ -225,7 +225,7 @@ def test_empty_axes_and_fp8_are_refused() -> None:
 
 
 @given(st.sampled_from(FLOATS), st.lists(st.integers(0, 2**64 - 1), min_size=1, max_size=16))
-@settings(max_examples=100, deadline=None)
+@settings(max_examples=100)
 def test_reduction_equals_any_fold_of_pairs(name: str, raw: list[int]) -> None:
     value = array_of_bits([r % (1 << dtype(name).bits) for r in raw], name)
     index = np.arange(len(raw), dtype=np.int64)

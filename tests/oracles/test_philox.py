@@ -33,7 +33,7 @@ def test_published_vectors(counter: tuple[int, int, int, int], key: tuple[int, i
 
 
 @given(st.integers(0, 2**64 - 1), st.lists(st.integers(0, 2**32 - 1), min_size=1, max_size=5))
-@settings(max_examples=100, deadline=None)
+@settings(max_examples=100)
 def test_three_implementations_agree(seed: int, offsets: list[int]) -> None:
     by_numpy = philox.randint4x(seed, np.array(offsets, np.uint32))
     on_torch = by_torch.philox4x32(seed, torch.tensor(offsets))
@@ -54,7 +54,7 @@ def test_offsets_repeat_after_two_to_the_32_and_ignore_signedness() -> None:
 
 
 @given(st.integers(0, 2**64 - 1), st.integers(0, 2**32 - 1), INT64, INT64)
-@settings(max_examples=200, deadline=None)
+@settings(max_examples=200)
 def test_randint64_agrees_and_stays_in_range(seed: int, offset: int, a: int, b: int) -> None:
     offsets = np.arange(offset, offset + 4, dtype=np.int64)
     found = philox.randint64(seed, offsets, a, b)

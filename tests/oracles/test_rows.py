@@ -134,7 +134,7 @@ def test_sorts_and_ties_work_on_any_rank() -> None:
 
 
 @given(st.lists(st.integers(0, 3), min_size=1, max_size=12), st.booleans(), st.randoms(use_true_random=False))
-@settings(max_examples=150, deadline=None)
+@settings(max_examples=150)
 def test_canonical_ties_accept_exactly_the_permutations_of_equal_keys(
     keys: list[int], descending: bool, random: object
 ) -> None:
@@ -298,7 +298,7 @@ def test_assertions_fail_on_active_lanes_only() -> None:
 
 
 @given(st.integers(-(10**30), 10**30), st.integers(1, 10**30), st.sampled_from(("bf16", "fp16", "fp32", "fp64")))
-@settings(max_examples=200, deadline=None)
+@settings(max_examples=200)
 def test_exact_rounding_equals_the_hardware(numerator: int, denominator: int, name: str) -> None:
     number = Fraction(numerator, denominator)
     bits = exact.round_fraction(name, number)

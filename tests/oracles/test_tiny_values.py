@@ -120,7 +120,7 @@ def counts(rng: np.random.Generator, name: str, shape: tuple[int, ...]) -> Array
 EXPONENTS = st.tuples(st.sampled_from(KINDS), st.floats(0, 0.45), st.integers(0, 60), st.integers(0, 2**32 - 1))
 
 
-@settings(max_examples=60, deadline=None, database=None)
+@settings(max_examples=60)
 @given(EXPONENTS)
 def test_merges_of_states_of_every_exponent(term: tuple[str, float, int, int]) -> None:
     """From subnormal numbers up to those whose squares times 2^25 are finite."""
@@ -151,7 +151,7 @@ def test_faults_are_seen_in_every_size_of_number(name: str, fault: str, low: int
     assert caught[concerned].mean() > (0.9 if low == -2 else 0.5)
 
 
-@settings(max_examples=40, deadline=None, database=None)
+@settings(max_examples=40)
 @given(EXPONENTS, st.integers(2, 40))
 def test_trees_of_states_and_of_elements(term: tuple[str, float, int, int], columns: int) -> None:
     name, share, spread, seed = term

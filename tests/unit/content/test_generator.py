@@ -80,7 +80,7 @@ def test_counter_golden_values() -> None:
 GOLDEN = ["61b9f1327e004672", "e56b4f6e859a0039", "e451647de17122db"]
 
 
-@settings(max_examples=60, deadline=None, database=None)
+@settings(max_examples=60)
 @given(seed=st.integers(0, 2**63 - 1), first=st.integers(0, 2**40), dtype=st.sampled_from(NAMES),
        rows=st.integers(1, 5), cols=st.integers(1, 9))
 def test_random_bits_follow_the_counter(seed: int, first: int, dtype: str, rows: int, cols: int) -> None:
@@ -88,7 +88,7 @@ def test_random_bits_follow_the_counter(seed: int, first: int, dtype: str, rows:
     assert table(array(dtype, Bits(seed=seed), first_row=first), rows, cols) == expected
 
 
-@settings(max_examples=60, deadline=None, database=None)
+@settings(max_examples=60)
 @given(seed=st.integers(0, 2**63 - 1), dtype=st.sampled_from(NAMES))
 def test_special_values_follow_the_counter(seed: int, dtype: str) -> None:
     choices = special_bits(dtype)
@@ -96,7 +96,7 @@ def test_special_values_follow_the_counter(seed: int, dtype: str) -> None:
     assert table(array(dtype, Special(seed=seed)), 3, 7) == expected
 
 
-@settings(max_examples=60, deadline=None, database=None)
+@settings(max_examples=60)
 @given(seed=st.integers(0, 2**63 - 1), low=st.integers(-9, 9), span=st.integers(0, 9), dtype=st.sampled_from(NAMES))
 def test_small_values_follow_the_counter(seed: int, low: int, span: int, dtype: str) -> None:
     # Both ends are clipped to what the dtype holds exactly.
@@ -192,7 +192,7 @@ def test_tie_copies_bits() -> None:
     assert table(array("fp32", Bits(seed=4), Tie(source=3, to=5)), 6, 5) == plain
 
 
-@settings(max_examples=30, deadline=None, database=None)
+@settings(max_examples=30)
 @given(seed=st.integers(0, 2**32), per_mille=st.integers(0, 1000))
 def test_sprinkle_follows_the_counter(seed: int, per_mille: int) -> None:
     values = ("7", "8", "9")
@@ -204,7 +204,7 @@ def test_sprinkle_follows_the_counter(seed: int, per_mille: int) -> None:
             assert found == (chosen if below(bits, 1000) < per_mille else 1)
 
 
-@settings(max_examples=30, deadline=None, database=None)
+@settings(max_examples=30)
 @given(seed=st.integers(0, 2**32), per_mille=st.integers(0, 1000))
 def test_tie_sprinkle_follows_the_counter(seed: int, per_mille: int) -> None:
     plain = table(array("u16", Bits(seed=1)), 4, 9)
@@ -223,7 +223,7 @@ def test_overrides_apply_in_order() -> None:
 
 # -- rows, shapes, checksums ----------------------------------------------------------------------
 
-@settings(max_examples=80, deadline=None, database=None)
+@settings(max_examples=80)
 @given(data=st.data())
 def test_a_cut_row_keeps_its_bits(data: st.DataObject) -> None:
     dtype = data.draw(st.sampled_from(NAMES))

@@ -44,7 +44,7 @@ def test_strides_and_extent(layout: Layout, strides: tuple[int, ...], span: int)
     assert buffer.storage.numel() == 2 * GUARD + layout.offset + span
 
 
-@settings(max_examples=150, deadline=None, database=None)
+@settings(max_examples=150)
 @given(layout=strided_layouts(dims=("rows", "cols")), dtype=st.sampled_from(NAMES))
 def test_the_pointer_and_the_strides_reach_every_element(layout: Layout, dtype: str) -> None:
     spec = array(layout, dtype=dtype, content=Content(base=Bits(seed=1)))
@@ -59,7 +59,7 @@ def test_the_pointer_and_the_strides_reach_every_element(layout: Layout, dtype: 
         assert reached == expected.view(integers)[r, c]
 
 
-@settings(max_examples=100, deadline=None, database=None)
+@settings(max_examples=100)
 @given(layout=strided_layouts(dims=("rows", "cols")), output=st.booleans(), dtype=st.sampled_from(NAMES))
 def test_an_untouched_array_is_clean(layout: Layout, output: bool, dtype: str) -> None:
     if output:
@@ -68,7 +68,7 @@ def test_an_untouched_array_is_clean(layout: Layout, output: bool, dtype: str) -
     assert (buffer.trespass(), buffer.overwritten()) == (0, 0)
 
 
-@settings(max_examples=150, deadline=None, database=None)
+@settings(max_examples=150)
 @given(layout=strided_layouts(dims=("rows", "cols"), output=True), data=st.data())
 def test_a_stray_write_anywhere_is_seen_and_an_own_write_never(layout: Layout, data: st.DataObject) -> None:
     buffer = put(layout, output=True)

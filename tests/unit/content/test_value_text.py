@@ -37,7 +37,7 @@ def test_special_values_round_trip(dtype: str) -> None:
     assert [p for p in special_bits(dtype) if to_bits(from_bits(p, dtype), dtype) != p] == []
 
 
-@settings(max_examples=300, deadline=None, database=None)
+@settings(max_examples=300)
 @given(dtype=st.sampled_from(("i32", "i64", "u32", "u64", "fp32", "fp64")), data=st.data())
 def test_wide_patterns_round_trip(dtype: str, data: st.DataObject) -> None:
     pattern = data.draw(st.integers(0, (1 << dtype_info(dtype).bits) - 1))
@@ -46,7 +46,7 @@ def test_wide_patterns_round_trip(dtype: str, data: st.DataObject) -> None:
     assert len(written) <= 40, "longer than a record may hold"
 
 
-@settings(max_examples=200, deadline=None, database=None)
+@settings(max_examples=200)
 @given(st.floats(allow_nan=False))
 @example(5e-324)
 @example(-0.0)
@@ -111,7 +111,7 @@ def test_integers_from_simplest_to_least_simple(dtype: str) -> None:
     assert len(set(ranks)) == len(ranks)
 
 
-@settings(max_examples=200, deadline=None, database=None)
+@settings(max_examples=200)
 @given(dtype=st.sampled_from(NAMES), data=st.data())
 def test_complexity_orders_every_value(dtype: str, data: st.DataObject) -> None:
     width = 1 if dtype == "i1" else dtype_info(dtype).bits

@@ -72,7 +72,7 @@ def drawn(draw: st.DrawFn) -> Expr:
     return free.integer(depth) if kind == 0 else free.condition(depth) if kind == 1 else free.real(min(depth, 3))
 
 
-@settings(max_examples=150, deadline=None, database=None, derandomize=True, suppress_health_check=list(HealthCheck))
+@settings(max_examples=150, suppress_health_check=list(HealthCheck))
 @given(drawn(), st.integers(0, 6), st.integers(0, 4), st.integers(0, 3))
 def test_every_point_equals_pythons_answer(expr: Expr, x0: int, x1: int, r: int) -> None:
     found = expressions.evaluate(expr, symbols())

@@ -50,7 +50,7 @@ from tridiff.fuzz.target import Limits
 from tridiff.fuzz.workers import protocol
 
 TEXT = st.text(max_size=30)
-QUICK = settings(max_examples=20, deadline=None, database=None, suppress_health_check=list(HealthCheck))
+QUICK = settings(max_examples=20, suppress_health_check=list(HealthCheck))
 RECORDS = (Environment, Evidence, Expectation, LaunchOptions, Layout, Outcome, RowCounts, Seconds, Signature, Counts,
            TargetCounts, ShardSpec, ShardResult, CampaignOptions, Plan, Ledger, Summary, Content, ArraySpec, Case,
            CorpusEntry, protocol.Run, protocol.Done, protocol.Ready, protocol.Refused, protocol.Stage, protocol.Exited)
@@ -218,7 +218,7 @@ def test_files_of_an_older_schema_are_read_as_strictly() -> None:
     assert "key 'target' appears twice" in refusal(lambda: decode_file(twice, Case, source="c.json"))
 
 
-@settings(max_examples=200, deadline=None, database=None)
+@settings(max_examples=200)
 @given(TEXT)
 def test_a_strangers_text_cannot_drive_the_terminal(text: str) -> None:
     shown = printable(text + "\x1b[2J\r\n\u202e")

@@ -86,7 +86,7 @@ JSON = st.recursive(st.none() | st.booleans() | st.integers() | st.text(max_size
                     max_leaves=6)
 
 
-@settings(max_examples=300, deadline=None, database=None)
+@settings(max_examples=300)
 @given(data=st.data())
 def test_whatever_is_amiss_in_an_old_case_is_refused_in_one_line(data: st.DataObject) -> None:
     old = json.loads(json.dumps(data.draw(st.sampled_from(OLD))["old"]))

@@ -37,7 +37,7 @@ from tridiff.fuzz.target import Limits
 
 DIVISION = find("helpers.div_floor_integer")
 ADDITION = find("triton.vector_add")
-QUICK = settings(max_examples=100, deadline=None, database=None, suppress_health_check=list(HealthCheck))
+QUICK = settings(max_examples=100, suppress_health_check=list(HealthCheck))
 DRAWN = st.one_of(DIVISION.draw.cases(Limits(elements=64, rows=8)), DIVISION.draw.cases(Limits(elements=8, rows=2)))
 
 
@@ -241,8 +241,7 @@ def scan(*, cols: int, repeats: int = 0) -> Case:
         params={"combine": "add", "value": "i32", "index_dtype": "i32"}, arrays=(
             ArraySpec(name="values", dtype="i32", dims=("rows", "cols"), content=Content(
                 base=Small(seed=3), overrides=(Put(value="7"),))),
-            ArraySpec(name="scratch", dtype="u64", dims=("rows", "cols"), content=Content(base=Constant())),
-            ArraySpec(name="prefix", dtype="i32", dims=("rows", "cols"))))
+            "scratch u64[rows,cols] ~ constant", "prefix i32[rows,cols]"))
 
 
 def every(nth: int, least: int, kind: str = "value") -> Callable[[Case], str]:

@@ -31,7 +31,7 @@ def inputs_of(listed: tuple[Box, ...]) -> list[tuple[int, ...]]:
     return [point for box in listed for point in itertools.product(*(range(a, b + 1) for a, b in box.ranges))]
 
 
-@settings(max_examples=150, deadline=None)
+@settings(max_examples=150)
 @given(st.sets(st.integers(0, PLACES.size - 1)))
 def test_boxes_hold_exactly_the_inputs_of_the_runs(chosen: set[int]) -> None:
     columns, _ = boxes(runs_of(chosen, 8), PLACES)
@@ -61,7 +61,7 @@ ranges = st.tuples(st.integers(0, 5), st.integers(0, 5)).map(lambda pair: (min(p
 one_box = st.tuples(ranges, ranges).map(Box)
 
 
-@settings(max_examples=200, deadline=None)
+@settings(max_examples=200)
 @given(one_box, st.lists(one_box, max_size=3))
 def test_subtraction_is_set_difference(box: Box, others: list[Box]) -> None:
     left = subtract((box,), tuple(others))
