@@ -6,16 +6,21 @@ import pytest
 
 from tests.support.pairs import CASE, Side, fetching, observed, outcome
 from tridiff.fuzz.pair.pool import LEAST_PATIENCE, REPEATS, PairPool
-from tridiff.fuzz.pair.relate import relate
+from tridiff.fuzz.pair.relate import Fetch, relate
 from tridiff.fuzz.records import Environment, Outcome, Verdict
 from tridiff.fuzz.records.observed import Observed
-from tridiff.fuzz.records.pair import Relation
+from tridiff.fuzz.records.pair import PairOutcome, Relation
 from tridiff.fuzz.workers.pool import PoolOptions
 
 AGREE, WRONG, CRASH, ERROR, UNKNOWN = (
     Verdict.AGREE, Verdict.DISAGREE, Verdict.CRASH, Verdict.COMPILE_ERROR, Verdict.NOT_CHECKED)
 ONE, TWO = struct.pack("<4i", 1, 2, 3, 4), struct.pack("<4i", 1, 2, 3, 5)
 NEVER = fetching(b"", b"")
+
+
+def agreeing(*seen: Observed, fetch: Fetch = NEVER) -> PairOutcome:
+    """What is said of a case that agrees on both sides."""
+    return relate(CASE, outcome(AGREE), outcome(AGREE), seen, fetch)
 
 
 @pytest.mark.parametrize("before, after, relation", [
@@ -51,13 +56,13 @@ def test_both_wrong_with_other_values_is_not_both_alike() -> None:
 def test_equal_bits_are_the_same_and_equal_code_is_counted(code: tuple[dict[str, str], dict[str, str]],
                                                            relation: Relation) -> None:
     seen = (observed(ONE, code=code[0]), observed(ONE, code=code[1]))
-    pair = relate(CASE, outcome(AGREE), outcome(AGREE), seen, NEVER)
+    pair = agreeing(*seen)
     assert pair.relation is relation
     assert pair.code_changed == (("ptx",) if relation is Relation.SAME and code[0] else ())
 
 
 def test_where_both_agree_exact_outputs_must_have_the_same_bits() -> None:
-    pair = relate(CASE, outcome(AGREE), outcome(AGREE), (observed(ONE), observed(TWO)), fetching(ONE, TWO))
+    pair = agreeing(observed(ONE), observed(TWO), fetch=fetching(ONE, TWO))
     assert pair.relation is Relation.CHANGED and "first at 3: 4 before, 5 now" in pair.reason
 
 
@@ -71,7 +76,7 @@ def test_what_no_reference_judged_is_compared_all_the_same() -> None:
 def test_within_a_tolerance_other_bits_are_counted_and_no_finding() -> None:
     before, after = struct.pack("<2f", 1.0, 2.0), struct.pack("<2f", 1.0000001, 2.0)
     seen = tuple(observed(one, dtype="fp32", rule="ULP") for one in (before, after))
-    pair = relate(CASE, outcome(AGREE), outcome(AGREE), seen, fetching(before, after, dtype="fp32", rule="ULP"))
+    pair = agreeing(*seen, fetch=fetching(before, after, dtype="fp32", rule="ULP"))
     assert pair.relation is Relation.NUMERIC and not pair.relation.different
     assert pair.numeric["out"].histogram == {"1": 1} and pair.numeric["out"].bias == 1
 
@@ -79,7 +84,7 @@ def test_within_a_tolerance_other_bits_are_counted_and_no_finding() -> None:
 def test_a_nan_on_one_side_is_no_matter_of_a_tolerance() -> None:
     before, after = struct.pack("<f", 1.0), struct.pack("<f", float("nan"))
     seen = tuple(observed(one, dtype="fp32", rule="ULP") for one in (before, after))
-    pair = relate(CASE, outcome(AGREE), outcome(AGREE), seen, fetching(before, after, dtype="fp32", rule="ULP"))
+    pair = agreeing(*seen, fetch=fetching(before, after, dtype="fp32", rule="ULP"))
     assert (pair.relation, pair.kind) == (Relation.CHANGED, "nan_unexpected")
 
 
@@ -87,23 +92,23 @@ def test_open_elements_are_changed_behaviour() -> None:
     given = {"dtype": "fp32", "rule": "ULP", "judged": b"\0\1"}
     before, after = struct.pack("<2f", 0.0, 1.0), struct.pack("<2f", -0.0, 1.0)
     seen = tuple(observed(one, dtype="fp32", rule="ULP") for one in (before, after))
-    pair = relate(CASE, outcome(AGREE), outcome(AGREE), seen, fetching(before, after, **given))
+    pair = agreeing(*seen, fetch=fetching(before, after, **given))
     assert (pair.relation, pair.kind) == (Relation.CHANGED, "open")
 
 
 def test_outputs_in_no_fixed_order_are_held_against_their_bound_only() -> None:
     seen = (observed(ONE, unordered=True), observed(TWO, unordered=True))
-    assert relate(CASE, outcome(AGREE), outcome(AGREE), seen, NEVER).relation is Relation.SAME
+    assert agreeing(*seen).relation is Relation.SAME
 
 
 def test_another_type_of_output_is_changed_behaviour() -> None:
     seen = (observed(ONE), observed(ONE[:8]))
-    pair = relate(CASE, outcome(AGREE), outcome(AGREE), seen, NEVER)
+    pair = agreeing(*seen)
     assert (pair.relation, pair.reason) == (Relation.CHANGED, "out was 4 i32, now 2 i32")
 
 
 def test_a_difference_that_does_not_come_when_it_is_fetched_is_flaky() -> None:
-    pair = relate(CASE, outcome(AGREE), outcome(AGREE), (observed(ONE), observed(TWO)), fetching(ONE, ONE))
+    pair = agreeing(observed(ONE), observed(TWO), fetch=fetching(ONE, ONE))
     assert pair.relation is Relation.FLAKY
 
 

@@ -26,12 +26,13 @@ from tridiff.fuzz.report.issue import issue
 from tridiff.fuzz.report.model import Script
 from tridiff.fuzz.report.publish import publish_campaign, publish_gate, untold
 from tridiff.fuzz.report.record import kept_entries, read_gate, read_scripts, read_summary
-from tridiff.fuzz.repro.script import Run
+from tridiff.fuzz.repro.script import Answer, Run
 from tridiff.fuzz.repro.script import Script as Written
 from tridiff.fuzz.repro.script import script as script_of
 
 NEW = "zero-sign-c65330b634"
 HANG = "launch-6e7987d24d"
+REGRESSED = "run on the candidate it says BUG, on the baseline OK"
 REGRESSION, CHANGED, FIXED = "illegal-address-7f92aee734", NEW, "value-00ebe13492"
 Told = list[tuple[str, str]]
 """Entries, and the path in front."""
@@ -67,7 +68,7 @@ def told(monkeypatch: pytest.MonkeyPatch) -> Told:
         asked.append((name, path))
         if name == FIXED:
             raise TridiffError("the script takes 90 lines", fix="x")
-        return Written(text=f"# {name}\n", ran=Run(answer="BUG"), faithful=True, backend="interpreter")
+        return saying("BUG", f"# {name}\n")
 
     monkeypatch.setattr(scripts, "script", script)
     monkeypatch.setattr(scripts, "run", lambda text, **_: Run(answer="OK"))
@@ -80,6 +81,11 @@ def publish_night(folder: Path, *found: CorpusEntry, corpus: Corpus | None = Non
 
 def publish_both(folder: Path, *, seconds: float = 20.0) -> str:
     return publish_gate(folder, read_gate(folder), seconds=seconds, builds=("/old", "/new"))
+
+
+def saying(answer: Answer, text: str = "") -> Written:
+    """A script that was run and gave an answer."""
+    return Written(text=text, ran=Run(answer=answer), faithful=True, backend="interpreter")
 
 
 def without_script(folder: Path, name: str) -> Path:
@@ -140,7 +146,7 @@ def test_a_gate_runs_each_script_on_both_builds(tmp_path: Path, told: Told) -> N
     assert publish_both(folder) == ""
     assert sorted(told) == [(REGRESSION, "/new"), (FIXED, "/old")], "first where it fails"
     found = read_scripts(folder)
-    assert found[REGRESSION].note == "run on the candidate it says BUG, on the baseline OK"
+    assert found[REGRESSION].note == REGRESSED
     assert found[FIXED] == Script(note="the script takes 90 lines")
     assert "within the contract" in found[CHANGED].note and not found[CHANGED].text
     text = (folder / "findings" / f"{REGRESSION}.md").read_text()
@@ -172,7 +178,7 @@ def test_scripts_that_are_written_later_run_on_both_builds_if_these_are_still_th
             version="3.9.0" if build.path == "/new" else "3.6.0", file=""))
         tridiff(str(folder), "--scripts", "20s")
         assert (REGRESSION, "/new") in told, "once the builds are there they are run"
-    assert read_scripts(folder)[REGRESSION].note == "run on the candidate it says BUG, on the baseline OK"
+    assert read_scripts(folder)[REGRESSION].note == REGRESSED
 
 
 def test_what_the_other_build_cannot_compile_is_written_as_that_build_writes_it(
@@ -202,7 +208,7 @@ def test_a_script_that_gave_no_answer_in_its_time_is_run_again_and_not_lost_for_
     publish_both(folder, seconds=2.0)
     assert read_scripts(folder)[REGRESSION].text, "what is there stays"
     publish_both(folder)
-    assert read_scripts(folder)[REGRESSION].note == "run on the candidate it says BUG, on the baseline OK"
+    assert read_scripts(folder)[REGRESSION].note == REGRESSED
 
 
 def test_a_script_too_long_for_an_issue_is_named_in_its_text() -> None:
@@ -227,7 +233,7 @@ def test_more_findings_than_there_is_time_for_end_in_time_and_none_is_lost(
 
     def script(one: object, **_: object) -> Written:
         time.sleep(0.3)
-        return Written(text="# slow\n", ran=Run(answer="BUG"), faithful=True, backend="interpreter")
+        return saying("BUG", "# slow\n")
 
     monkeypatch.setattr(scripts, "script", script)
     began = time.monotonic()
@@ -247,7 +253,7 @@ def test_a_script_of_a_hang_is_first_and_has_the_time_that_it_takes_to_tell(monk
 
     def script(one: CorpusEntry, *, time_limit: float, **_: object) -> Written:
         limits[one.id] = time_limit
-        return Written(text="", ran=Run(answer="BUG"), faithful=True, backend="interpreter")
+        return saying("BUG")
 
     monkeypatch.setattr(scripts, "script", script)
     monkeypatch.setattr(scripts, "AT_ONCE", 1)

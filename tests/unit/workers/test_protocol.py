@@ -28,10 +28,12 @@ from tridiff.fuzz.workers.pool import Pool
 pytestmark = pytest.mark.slow
 
 A, B = addition(rows=3), addition(rows=4)
+Start = Callable[..., Pool]
+"""Of a worker that speaks so, with these options."""
 
 
 @pytest.fixture
-def speaking() -> Iterator[Callable[[Speech], Pool]]:
+def speaking() -> Iterator[Start]:
     made: list[Pool] = []
 
     def start(speech: Speech, **options: float) -> Pool:
@@ -58,17 +60,27 @@ def half(connection: socket.socket, request: protocol.Run) -> None:
     connection.shutdown(socket.SHUT_RDWR)
 
 
+def staged(request: protocol.Run, name: str) -> bytes:
+    """That a request has come to a stage."""
+    return protocol.line(protocol.Stage(sequence=request.sequence, name=name))
+
+
 def again_and_again(connection: socket.socket, request: protocol.Run) -> None:
     for _ in range(120):
-        connection.sendall(protocol.line(protocol.Stage(sequence=request.sequence, name="compile")))
+        connection.sendall(staged(request, "compile"))
         time.sleep(0.1)
 
 
 def to_and_fro(connection: socket.socket, request: protocol.Run) -> None:
     for number in range(1200):
-        name = ("compile", "launch")[number % 2]
-        connection.sendall(protocol.line(protocol.Stage(sequence=request.sequence, name=name)))
+        connection.sendall(staged(request, ("compile", "launch")[number % 2]))
         time.sleep(0.1)
+
+
+def goes_on(made: Pool) -> None:
+    """The next case has its own outcome."""
+    after = made.execute(B, "own")
+    assert (after.verdict, after.case_digest) == (Verdict.AGREE, B.digest)
 
 
 def saying(*lines: bytes) -> Speech:
@@ -96,7 +108,7 @@ NONSENSE: dict[str, tuple[Speech, str]] = {
 
 @pytest.mark.parametrize("what", NONSENSE)
 def test_nonsense_costs_the_worker_and_the_case_is_not_checked(
-        speaking: Callable[..., Pool], what: str, monkeypatch: pytest.MonkeyPatch) -> None:
+        speaking: Start, what: str, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("tridiff.fuzz.workers.connection.LONGEST_MESSAGE", 8 << 20)
     speech, reason = NONSENSE[what]
     made = speaking(speech, hang_limit=20.0)
@@ -107,8 +119,7 @@ def test_nonsense_costs_the_worker_and_the_case_is_not_checked(
     assert reason in outcome.reason
     assert outcome.reason.isprintable() and len(outcome.reason) < 500
     assert made.deaths == 1 and made.worker != victim
-    after = made.execute(B, "own")
-    assert (after.verdict, after.case_digest) == (Verdict.AGREE, B.digest)
+    goes_on(made)
 
 
 def joined(request: protocol.RunJoined, *cases: Case) -> bytes:
@@ -121,26 +132,26 @@ def joined(request: protocol.RunJoined, *cases: Case) -> bytes:
     (lambda r: joined(r, B, A), f"it answers for case {B.digest}"), (lambda r: joined(r, A), "answers for case"),
     (lambda r: protocol.line(protocol.Done(sequence=r.sequence, outcome=outcome_of(A, Verdict.AGREE))), "of request")])
 def test_a_joint_launch_whose_answer_is_for_something_else_is_not_checked(
-        speaking: Callable[..., Pool], answer: Callable[[protocol.RunJoined], bytes], reason: str) -> None:
+        speaking: Start, answer: Callable[[protocol.RunJoined], bytes], reason: str) -> None:
     made = speaking(lambda c, r: c.sendall(answer(r)))
     found = made.execute_joined((A, B), "own")
     assert (found.verdict, found.outcomes) == (Verdict.NOT_CHECKED, ()) and reason in found.reason
     assert made.deaths == 1 and made.execute(B, "own").verdict is Verdict.AGREE
 
 
-def test_a_joint_launch_in_which_the_worker_dies_or_hangs_fails_as_a_whole(speaking: Callable[..., Pool]) -> None:
+def test_a_joint_launch_in_which_the_worker_dies_or_hangs_fails_as_a_whole(speaking: Start) -> None:
     died = speaking(lambda c, r: c.shutdown(socket.SHUT_RDWR)).execute_joined((A, B), "own")
     hung = speaking(lambda c, r: None, hang_limit=0.2).execute_joined((A, B), "own")
     assert (died.verdict, died.passed(), hung.passed()) == (Verdict.CRASH, (), ())
     assert "stage materialise" in died.reason and "no answer within" in hung.reason
 
 
-def test_the_outcomes_of_a_joint_launch_are_those_of_its_cases(speaking: Callable[..., Pool]) -> None:
+def test_the_outcomes_of_a_joint_launch_are_those_of_its_cases(speaking: Start) -> None:
     found = speaking(lambda c, r: c.sendall(joined(r, A, B))).execute_joined((A, B), "own")
     assert [one.case_digest for one in found.passed()] == [A.digest, B.digest]
 
 
-def test_half_an_answer_and_the_end_is_a_death(speaking: Callable[..., Pool]) -> None:
+def test_half_an_answer_and_the_end_is_a_death(speaking: Start) -> None:
     made = speaking(half)
     assert made.execute(A, "own").verdict is Verdict.CRASH
     assert made.execute(B, "own").case_digest == B.digest
@@ -148,7 +159,7 @@ def test_half_an_answer_and_the_end_is_a_death(speaking: Callable[..., Pool]) ->
 
 @pytest.mark.parametrize("speech, most", [(again_and_again, 4.0), (to_and_fro, 8.0)])
 def test_announcing_stages_does_not_put_off_the_end(
-        speaking: Callable[..., Pool], speech: Speech, most: float, monkeypatch: pytest.MonkeyPatch) -> None:
+        speaking: Start, speech: Speech, most: float, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(pool, "FIRST_CASE", 0.0)
     made = speaking(speech, hang_limit=0.25, compile_limit=0.5)
     started = time.monotonic()
@@ -156,7 +167,7 @@ def test_announcing_stages_does_not_put_off_the_end(
     assert outcome.verdict is Verdict.HANG and time.monotonic() - started < most
 
 
-def test_bytes_that_come_between_two_cases_cost_no_case(speaking: Callable[..., Pool]) -> None:
+def test_bytes_that_come_between_two_cases_cost_no_case(speaking: Start) -> None:
     late = threading.Event()
 
     def speech(connection: socket.socket, request: protocol.Run) -> None:
@@ -175,9 +186,8 @@ def test_bytes_that_come_between_two_cases_cost_no_case(speaking: Callable[..., 
 @pytest.mark.parametrize("stage, verdict", [("materialise", Verdict.NOT_CHECKED), ("launch", Verdict.HANG),
                                             ("judge", Verdict.NOT_CHECKED), ("compile", Verdict.HANG)])
 def test_every_stage_has_its_limit_and_only_the_subjects_own_speak_against_it(
-        speaking: Callable[..., Pool], stage: str, verdict: Verdict) -> None:
-    made = speaking(lambda c, r: c.sendall(protocol.line(protocol.Stage(sequence=r.sequence, name=stage))),
-                    hang_limit=0.4, compile_limit=0.8)
+        speaking: Start, stage: str, verdict: Verdict) -> None:
+    made = speaking(lambda c, r: c.sendall(staged(r, stage)), hang_limit=0.4, compile_limit=0.8)
     started = time.monotonic()
     outcome = made.execute(A, "own")
     limit = 0.8 if stage == "compile" else 0.4
@@ -191,10 +201,10 @@ def test_every_stage_has_its_limit_and_only_the_subjects_own_speak_against_it(
     ("launch", "ptxas: Assertion `n < 4' failed.", Verdict.HANG),
     ("compile", "block: [3,0,0], thread: [5,0,0] Assertion `int16 overflow` failed.", Verdict.HANG)])
 def test_a_launch_that_an_assertion_stopped_has_time_to_end(
-        speaking: Callable[..., Pool], stage: str, said: str, verdict: Verdict,
+        speaking: Start, stage: str, said: str, verdict: Verdict,
         monkeypatch: pytest.MonkeyPatch) -> None:
     def speech(connection: socket.socket, request: protocol.Run) -> None:
-        connection.sendall(protocol.line(protocol.Stage(sequence=request.sequence, name=stage)))
+        connection.sendall(staged(request, stage))
         time.sleep(1.0)
         connection.sendall(done(request))
 
@@ -204,15 +214,14 @@ def test_a_launch_that_an_assertion_stopped_has_time_to_end(
 
 
 def test_an_assertion_puts_off_the_end_of_a_launch_once(
-        speaking: Callable[..., Pool], monkeypatch: pytest.MonkeyPatch) -> None:
+        speaking: Start, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(pool, "ASSERTED", 0.4)
     monkeypatch.setattr(Worker, "tail", lambda worker: "thread: [5,0,0] Assertion `int16 overflow` failed.")
-    made = speaking(lambda c, r: c.sendall(protocol.line(protocol.Stage(sequence=r.sequence, name="launch"))),
-                    hang_limit=0.3)
+    made = speaking(lambda c, r: c.sendall(staged(r, "launch")), hang_limit=0.3)
     assert made.execute(A, "own").reason == "no answer within 0.7 s of stage launch; the worker was killed"
 
 
-def test_time_that_ends_says_nothing_about_the_case(speaking: Callable[..., Pool]) -> None:
+def test_time_that_ends_says_nothing_about_the_case(speaking: Start) -> None:
     made = speaking(lambda c, r: None, hang_limit=30.0)
     started = time.monotonic()
     with pytest.raises(pool.TimeUp):
@@ -221,7 +230,7 @@ def test_time_that_ends_says_nothing_about_the_case(speaking: Callable[..., Pool
     assert made.execute(B, "own").verdict is Verdict.AGREE
 
 
-def test_a_refusal_is_one_and_the_worker_lives(speaking: Callable[..., Pool]) -> None:
+def test_a_refusal_is_one_and_the_worker_lives(speaking: Start) -> None:
     made = speaking(lambda c, r: c.sendall(protocol.line(protocol.Refused(
         sequence=r.sequence, case_digest=r.case.digest, problem="p", fix="f"))))
     with pytest.raises(TridiffError, match="p; f"):
@@ -254,8 +263,7 @@ def test_a_zygote_that_is_gone_or_stopped_is_replaced(how: signal.Signals, monke
         assert (lost.verdict, lost.signature) == (Verdict.NOT_CHECKED, None)
         assert lost.reason == "the worker was lost at stage materialise, and nobody can say how it ended" or (
             lost.reason == "the worker was lost at stage start, and nobody can say how it ended")
-        after = made.execute(B, "own")
-        assert (after.verdict, after.case_digest) == (Verdict.AGREE, B.digest)
+        goes_on(made)
         assert made.processes()[0] != zygote
 
 
@@ -275,8 +283,7 @@ def test_a_spare_may_wait_long_and_one_that_is_dead_is_not_taken(
             os.kill(pid, signal.SIGKILL)
         time.sleep(0.3)
         assert made.execute(A, "own").verdict is Verdict.CRASH
-        after = made.execute(B, "own")
-        assert (after.verdict, after.case_digest) == (Verdict.AGREE, B.digest)
+        goes_on(made)
         assert (made.worker == spare) is not killed
 
 
