@@ -3,6 +3,8 @@
 In scope: what `fragments_gluon` has, and the layouts and functions below.
 """
 
+import re
+
 HELPERS = '''
 AUTO = tl.constexpr(tl.AutoLayout())
 OTHER = tl.constexpr(tl.BlockedLayout([2], [32], [4], [0]))
@@ -47,6 +49,12 @@ def first_of(a, b, c, d):
     return a + c, b + d
 
 '''
+
+
+def _constant(expressions: str) -> str:
+    """Each as a statement that gives r its value, known when compiling."""
+    return re.sub(r"(?m)^(?=\S)", "r: tl.constexpr = ", expressions)
+
 
 LINES: dict[str, str] = {
     "blocks": """
@@ -282,68 +290,62 @@ tl.warp_specialize([(first, (x, s))], [], [])
 tl.warp_specialize([(first, (x, s)), (second, (x, s))], [4], [24, 3])
 tl.warp_specialize([(first, (x, s)), (second, (x, s))], [4])
 """,
-    "layouts": """
-r: tl.constexpr = tl.BlockedLayout([1], [32], [4], [0]); w = tl.arange(0, 128, r) + x
-r: tl.constexpr = tl.BlockedLayout([1], [32], [4], [0], [[1]]); w = tl.arange(0, 128, r)
-r: tl.constexpr = tl.BlockedLayout([1], [32], [8], [0]); w = tl.arange(0, 128, r)
-r: tl.constexpr = tl.BlockedLayout([1], [32, 1], [4], [0]); w = tl.arange(0, 128, r)
-r: tl.constexpr = tl.BlockedLayout([1, 1], [32, 1], [4, 1], [0, 0]); w = tl.zeros([16, 32], tl.int32, r)
-r: tl.constexpr = tl.SliceLayout(0, tl.SliceLayout(0, tl.BlockedLayout([1] * 3, [2, 4, 4], [4, 1, 1], [2, 1, 0]))); w
+    "layouts": _constant("""
+tl.BlockedLayout([1], [32], [4], [0]); w = tl.arange(0, 128, r) + x
+tl.BlockedLayout([1], [32], [4], [0], [[1]]); w = tl.arange(0, 128, r)
+tl.BlockedLayout([1], [32], [8], [0]); w = tl.arange(0, 128, r)
+tl.BlockedLayout([1], [32, 1], [4], [0]); w = tl.arange(0, 128, r)
+tl.BlockedLayout([1, 1], [32, 1], [4, 1], [0, 0]); w = tl.zeros([16, 32], tl.int32, r)
+tl.SliceLayout(0, tl.SliceLayout(0, tl.BlockedLayout([1] * 3, [2, 4, 4], [4, 1, 1], [2, 1, 0]))); w
     = tl.arange(0, 128, r)
-r: tl.constexpr = tl.SliceLayout(2, L2); w = tl.arange(0, 128, r)
-r: tl.constexpr = tl.SliceLayout(0, MMA2); w = tl.arange(0, 128, r)
-r: tl.constexpr = tl.SliceLayout(1, tl.DotOperandLayout(0, MMA2, 2)); w = tl.arange(0, 128, r)
-r: tl.constexpr = tl.SliceLayout(1, AUTO); w = tl.arange(0, 128, r)
-r: tl.constexpr = tl.DotOperandLayout(0, MMA3, 2); w = tl.zeros([64, 16], tl.float16, r)
-r: tl.constexpr = tl.DotOperandLayout(1, MMA2, 4); w = tl.zeros([16, 16], tl.int8, r)
-r: tl.constexpr = tl.DotOperandLayout(2, MMA2, 4); w = tl.zeros([16, 16], tl.int8, r)
-r: tl.constexpr = tl.NVMMADistributedLayout([2, 0], [2, 2], [16, 8]); w = tl.convert_layout(m, r)
-r: tl.constexpr = tl.NVMMADistributedLayout([2, 0], [4, 4], [16, 8]); w = tl.convert_layout(m, r)
-r: tl.constexpr = tl.NVMMADistributedLayout([2, 0], [1, 2, 2], [1, 16, 8]); w = tl.zeros([2, 16, 16], tl.float32, r)
-r: tl.constexpr = tl.NVMMADistributedLayout([3, 0], [4, 1], [16, 32, 16]); w = tl.zeros([64, 64], tl.float32, r)
-r: tl.constexpr = tl.SwizzledSharedLayout(4, 2, 4, [1, 0]); w = tl.allocate_shared_memory(tl.int32, [16, 32], r)
-r: tl.constexpr = tl.SwizzledSharedLayout(3, 2, 4, [1, 0]); w = tl.allocate_shared_memory(tl.int32, [16, 32], r)
-r: tl.constexpr = tl.SwizzledSharedLayout(4, 2, 4, [1, 0], [[0, 1]]); w = tl.allocate_shared_memory(tl.int32, [16,
-    32], r)
-r: tl.constexpr = tl.NVMMASharedLayout(32, 16, 2, True); w = tl.allocate_shared_memory(tl.float16, [64, 64], r)
-r: tl.constexpr = tl.NVMMASharedLayout(0, 16, 2); w = tl.allocate_shared_memory(tl.float16, [64, 64], r)
-r: tl.constexpr = tl.NVMMASharedLayout(48, 16, 2)
-r: tl.constexpr = tl.NVMMASharedLayout(64, 12, 2)
-r: tl.constexpr = tl.NVMMASharedLayout(64, 8, 2, fp4_padded=True)
-r: tl.constexpr = tl.NVMMASharedLayout(128, 16, 2, fp4_padded=True)
-r: tl.constexpr = tl.NVMMASharedLayout(128, 16, 3, cga_layout=[[0, 1]])
-r: tl.constexpr = tl.NVMMASharedLayout.get_default_for([64, 8], tl.float16, transposed=True); w =
+tl.SliceLayout(2, L2); w = tl.arange(0, 128, r)
+tl.SliceLayout(0, MMA2); w = tl.arange(0, 128, r)
+tl.SliceLayout(1, tl.DotOperandLayout(0, MMA2, 2)); w = tl.arange(0, 128, r)
+tl.SliceLayout(1, AUTO); w = tl.arange(0, 128, r)
+tl.DotOperandLayout(0, MMA3, 2); w = tl.zeros([64, 16], tl.float16, r)
+tl.DotOperandLayout(1, MMA2, 4); w = tl.zeros([16, 16], tl.int8, r)
+tl.DotOperandLayout(2, MMA2, 4); w = tl.zeros([16, 16], tl.int8, r)
+tl.NVMMADistributedLayout([2, 0], [2, 2], [16, 8]); w = tl.convert_layout(m, r)
+tl.NVMMADistributedLayout([2, 0], [4, 4], [16, 8]); w = tl.convert_layout(m, r)
+tl.NVMMADistributedLayout([2, 0], [1, 2, 2], [1, 16, 8]); w = tl.zeros([2, 16, 16], tl.float32, r)
+tl.NVMMADistributedLayout([3, 0], [4, 1], [16, 32, 16]); w = tl.zeros([64, 64], tl.float32, r)
+tl.SwizzledSharedLayout(4, 2, 4, [1, 0]); w = tl.allocate_shared_memory(tl.int32, [16, 32], r)
+tl.SwizzledSharedLayout(3, 2, 4, [1, 0]); w = tl.allocate_shared_memory(tl.int32, [16, 32], r)
+tl.SwizzledSharedLayout(4, 2, 4, [1, 0], [[0, 1]]); w = tl.allocate_shared_memory(tl.int32, [16, 32], r)
+tl.NVMMASharedLayout(32, 16, 2, True); w = tl.allocate_shared_memory(tl.float16, [64, 64], r)
+tl.NVMMASharedLayout(0, 16, 2); w = tl.allocate_shared_memory(tl.float16, [64, 64], r)
+tl.NVMMASharedLayout(48, 16, 2)
+tl.NVMMASharedLayout(64, 12, 2)
+tl.NVMMASharedLayout(64, 8, 2, fp4_padded=True)
+tl.NVMMASharedLayout(128, 16, 2, fp4_padded=True)
+tl.NVMMASharedLayout(128, 16, 3, cga_layout=[[0, 1]])
+tl.NVMMASharedLayout.get_default_for([64, 8], tl.float16, transposed=True); w =
     tl.allocate_shared_memory(tl.float16, [64, 8], r)
-r: tl.constexpr = tl.NVMMASharedLayout.get_default_for([64, 8], tl.float16); w = tl.allocate_shared_memory(tl.float16,
-    [64, 8], r)
-r: tl.constexpr = tl.NVMMASharedLayout.get_default_for([64, 64], tl.uint8, fp4_padded=True); w =
+tl.NVMMASharedLayout.get_default_for([64, 8], tl.float16); w = tl.allocate_shared_memory(tl.float16, [64, 8], r)
+tl.NVMMASharedLayout.get_default_for([64, 64], tl.uint8, fp4_padded=True); w =
     tl.allocate_shared_memory(tl.uint8, [64, 64], r)
-r: tl.constexpr = tl.NVMMASharedLayout.get_default_for([64], tl.float16)
-r: tl.constexpr = tl.NVMMASharedLayout.get_default_for([4, 64, 32], tl.int32); w = tl.allocate_shared_memory(tl.int32,
-    [4, 64, 32], r)
-r: tl.constexpr = tl.NVMMASharedLayout.get_default_for([48, 24], tl.int32)
-r: tl.constexpr = tl.PaddedSharedLayout([[32, 4]], [[0, 1], [0, 2], [1, 0]], [], [2, 4]); w =
+tl.NVMMASharedLayout.get_default_for([64], tl.float16)
+tl.NVMMASharedLayout.get_default_for([4, 64, 32], tl.int32); w = tl.allocate_shared_memory(tl.int32, [4, 64, 32], r)
+tl.NVMMASharedLayout.get_default_for([48, 24], tl.int32)
+tl.PaddedSharedLayout([[32, 4]], [[0, 1], [0, 2], [1, 0]], [], [2, 4]); w =
     tl.allocate_shared_memory(tl.int32, [2, 4], r)
-r: tl.constexpr = tl.PaddedSharedLayout([[32, 3]], [[0, 1], [0, 2], [1, 0]], [], [2, 4])
-r: tl.constexpr = tl.PaddedSharedLayout([[24, 4]], [[0, 1], [0, 2], [1, 0]], [], [2, 4])
-r: tl.constexpr = tl.PaddedSharedLayout([], [[0, 1], [0, 2], [1, 0]], [], [2, 4])
-r: tl.constexpr = tl.PaddedSharedLayout.with_identity_for([[32, 4]], [16, 32], [0, 1]); w =
+tl.PaddedSharedLayout([[32, 3]], [[0, 1], [0, 2], [1, 0]], [], [2, 4])
+tl.PaddedSharedLayout([[24, 4]], [[0, 1], [0, 2], [1, 0]], [], [2, 4])
+tl.PaddedSharedLayout([], [[0, 1], [0, 2], [1, 0]], [], [2, 4])
+tl.PaddedSharedLayout.with_identity_for([[32, 4]], [16, 32], [0, 1]); w =
     tl.allocate_shared_memory(tl.int32, [16, 32], r)
-r: tl.constexpr = tl.PaddedSharedLayout.with_identity_for([[32, 4]], [16, 24], [0, 1])
-r: tl.constexpr = tl.PaddedSharedLayout.with_identity_for([[32, 4]], [16, 32], [0])
-r: tl.constexpr = tl.SharedLinearLayout([[0, 1], [0, 2], [1, 0], [2, 0]], [[4, 0]]); w =
-    tl.allocate_shared_memory(tl.int32, [8, 4], r)
-r: tl.constexpr = tl.SharedLinearLayout([[0, 1], [0, 2]], alignment=24)
-r: tl.constexpr = tl.SharedLinearLayout([])
-r: tl.constexpr = tl.DistributedLinearLayout([[1]], [[2], [4], [8], [16], [32]], [[64], [0]], [], [128]); w =
-    tl.arange(0, 128, r)
-r: tl.constexpr = tl.DistributedLinearLayout([[1]], [[2], [4], [8], [16]], [[64]], [], [128]); w = tl.arange(0, 128,
-    r)
-r: tl.constexpr = tl.CoalescedLayout(); w = tl.arange(0, 128, r)
-r: tl.constexpr = mbarrier.MBarrierLayout(); w = tl.allocate_shared_memory(tl.int64, [1], r)
-r: tl.constexpr = mbarrier.MBarrierLayout.multicta(3)
-r: tl.constexpr = mbarrier.MBarrierLayout.multicta(2, two_cta=True)
-tl.static_assert(L1 == tl.BlockedLayout([1], [32], [4], [0]))
+tl.PaddedSharedLayout.with_identity_for([[32, 4]], [16, 24], [0, 1])
+tl.PaddedSharedLayout.with_identity_for([[32, 4]], [16, 32], [0])
+tl.SharedLinearLayout([[0, 1], [0, 2], [1, 0], [2, 0]], [[4, 0]]); w = tl.allocate_shared_memory(tl.int32, [8, 4], r)
+tl.SharedLinearLayout([[0, 1], [0, 2]], alignment=24)
+tl.SharedLinearLayout([])
+tl.DistributedLinearLayout([[1]], [[2], [4], [8], [16], [32]], [[64], [0]], [], [128]); w = tl.arange(0, 128, r)
+tl.DistributedLinearLayout([[1]], [[2], [4], [8], [16]], [[64]], [], [128]); w = tl.arange(0, 128, r)
+tl.CoalescedLayout(); w = tl.arange(0, 128, r)
+mbarrier.MBarrierLayout(); w = tl.allocate_shared_memory(tl.int64, [1], r)
+mbarrier.MBarrierLayout.multicta(3)
+mbarrier.MBarrierLayout.multicta(2, two_cta=True)
+""") + """tl.static_assert(L1 == tl.BlockedLayout([1], [32], [4], [0]))
 tl.static_assert(L1 != OTHER)
 tl.static_assert(x.type.layout == L1)
 tl.static_assert(x.type == f.type)

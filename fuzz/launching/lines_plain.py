@@ -4,6 +4,8 @@ In scope: what `fragments_plain` has, and the helpers below. A refused statement
 each refusal; what is legal here are forms that no row or piece has.
 """
 
+import re
+
 HELPERS = '''
 class Scope:
     __triton_builtin__ = True
@@ -167,203 +169,209 @@ def nothing(a):
 
 '''
 
+
+def _given(expressions: str) -> str:
+    """Each as a statement that gives r its value."""
+    return re.sub(r"(?m)^(?=\S)", "r = ", expressions)
+
+
 LINES: dict[str, str] = {
-    "types": """
-r = f.to(tl.bfloat16) + f.to(tl.bfloat16)
-r = f.to(tl.bfloat16) * h
-r = f.to(tl.bfloat16) - x
-r = f.to(tl.float8e5) + f.to(tl.float8e5)
-r = f.to(tl.float8e5) + f.to(tl.float8e4nv)
-r = f.to(tl.float64) + f.to(tl.bfloat16)
-r = f.to(tl.bfloat16) / 2
-r = h / x + h // 2
-r = h % h
-r = f.to(tl.float64) % f
-r = x.to(tl.uint32) % 7 + u.to(tl.uint32) // x.to(tl.uint32)
-r = x // x.to(tl.uint32)
-r = x % u.to(tl.uint32)
-r = l.to(tl.uint64) + x
-r = x.to(tl.uint32) + l
-r = x + tl.int32
-r = x + 2 ** 63
-r = u + (-1)
-r = u + 256
-r = x + 2 ** 32
-r = l.to(tl.uint64) + 2 ** 63
-r = tl.to_tensor(2 ** 64)
-r = tl.to_tensor(-2 ** 63)
-r = tl.to_tensor(2 ** 31) + n
-r = tl.to_tensor(1e-310) + e
-r = tl.to_tensor(-3e38) + 1e39
-r = tl.to_tensor(float("inf")) * e
-r = f + 1e300
-r = x + "a"
-r = x + (1.5 + 2j)
-r = p + p
-r = p * 3
-r = p + True
-r = x ** 2
-r = tl.fdiv(f, e, ieee_rounding=True)
-r = tl.fdiv(f, e, approx=True)
-r = tl.fdiv(h, h, approx=True)
-r = tl.fdiv(f, e, ieee_rounding=True, approx=True)
-r = tl.fdiv(x, n)
-r = tl.fdiv(2.0, e) + tl.fdiv(f, 3)
-r = tl.fdiv(N, 3)
-r = tl.div_rn(2.0, f)
-r = tl.minimum(x, u) + tl.minimum(u, 7) + tl.maximum(x.to(tl.uint32), n)
-r = tl.minimum(f, h, propagate_nan=3)
-r = tl.maximum(f, h, propagate_nan=3)
-r = tl.clamp(x, 2, n)
-r = tl.clamp(u, 2, 7)
-r = tl.clamp(1, x, 2.5)
-r = tl.clamp(3, 4, 5)
-r = tl.clamp(h, f, 2)
-r = tl.clamp(f, 0.0, x_ptr)
-r = max(x, n)
-r = min(x, n, 3)
-r = max(n, 3, propagate_nan=tl.PropagateNan.ALL)
-r = min(e, e, propagate_nan=tl.PropagateNan.ALL) + max(3, N) + min(3, N, 1)
-r = max(-0.0, 1.0)
-r = min(float("nan"), 1.0)
-r = max(n)
-""",
-    "logic": """
-r = x & f
-r = x | h
-r = x ^ p
-r = x_ptr & 1
-r = x.to(tl.uint32) & n
-r = ~f
-r = ~x_ptr
-r = -x_ptr
-r = -p
-r = -u
-r = +x + +f
-r = not x
-r = not n
-r = not e
-r = not q
-r = x and f
-r = p or x
-r = x or p
-r = u and p
-r = f or p
-r = p or p
-r = p and p
-r = n or k
-r = (n > 0) or (k > 0) or (e > 0)
-r = n > 0 and True and 0
-r = "a" and n
-r = x << f
-r = x << 32
-r = x >> 40
-r = 1 >> x
-r = 100 >> x.to(tl.uint32)
-r = 1 << u
-r = u << 7
-r = u << 300
-r = l << 63
-r = x.to(tl.uint32) >= 3
-r = (x.to(tl.uint32) < n) | (u <= 3) | (u > x.to(tl.uint32))
-r = (f <= e) & (h < 2) & (f > h) & (f >= 1)
-r = x_ptr == x_ptr
-r = x_ptr != l_ptr
-r = x_ptr < x_ptr
-r = n < k < 10
-r = 0 < n <= 7 != k
-r = x < n < 3
-r = n is None
-r = n is not None
-r = N is 8
-r = n in (1, 2)
-r = n < "a"
-r = x @ x
-r = w + 1
-r = n == None
-""",
-    "addresses": """
-r = x_ptr - 3
-r = (x_ptr + at) - x
-r = x_ptr + u
-r = x_ptr + x.to(tl.uint32)
-r = x_ptr + l.to(tl.uint64)
-r = x_ptr + p
-r = x_ptr + x_ptr
-r = x_ptr - x_ptr
-r = x_ptr + l_ptr
-r = 3 - x_ptr
-r = x_ptr * 2
-r = x_ptr + 1.5
-r = x_ptr // 2
-r = x_ptr + (2 ** 40)
-r = x_ptr + at[:, None] + at[None, :]
-r = x_ptr[0]
-r = x_ptr.to(tl.int1)
-r = x_ptr.to(tl.int32)
-r = x_ptr.to(tl.float32)
-r = f.to(tl.pointer_type(tl.float32))
-r = (x_ptr + at).to(tl.pointer_type(tl.float16))
-r = n.to(tl.pointer_type(tl.int8))
-r = x_ptr.dtype.element_ty.primitive_bitwidth + n
-r = tl.where(p, x_ptr + at, x_ptr)
-r = tl.where(n > 0, x_ptr, l_ptr)
-""",
-    "conversions": """
-r = f.to(tl.bfloat16).to(tl.float16)
-r = h.to(tl.bfloat16).to(tl.float64)
-r = h.to(tl.int32) + f.to(tl.bfloat16).to(tl.int64)
-r = f.to(tl.uint8) + f.to(tl.uint64)
-r = f.to(tl.float16, fp_downcast_rounding="rtne")
-r = f.to(tl.bfloat16, fp_downcast_rounding="rtz")
-r = f.to(tl.float64, fp_downcast_rounding="rtz")
-r = x.to(tl.float16, fp_downcast_rounding="rtne")
-r = f.to(tl.float16, fp_downcast_rounding="up")
-r = f.to(tl.float64).to(tl.float16) + f.to(tl.float64).to(tl.bfloat16)
-r = f.to(tl.float8e5, fp_downcast_rounding="rtz")
-r = f.to(tl.float8e4nv).to(tl.bfloat16).to(tl.float8e5)
-r = f.to(tl.float8e5).to(tl.float64).to(tl.float8e4nv)
-r = f.to(tl.float8e4nv).to(tl.int32)
-r = f.to(tl.float8e4b15)
-r = u.to(tl.float8e4b15, bitcast=True).to(tl.float16)
-r = h.to(tl.float8e4b15)
-r = f.to(tl.float8e4b8)
-r = f.to(tl.float8e5b16)
-r = x.to(tl.float8e5)
-r = p.to(tl.float16) + p.to(tl.int8)
-r = p.to(tl.float32) + u.to(tl.float64)
-r = x.to(tl.uint8) + l.to(tl.int16) + u.to(tl.int16)
-r = f.to(tl.int1) & h.to(tl.int1)
-r = n.to(tl.int1)
-r = x.to(tl.float16, bitcast=True)
-r = h.to(tl.int16, bitcast=True) + h.to(tl.uint16, bitcast=True)
-r = p.to(tl.int8, bitcast=True)
-r = x.to(tl.void)
-r = tl.cast(3, tl.float32)
-r = tl.cast(n, "int64")
-r = x.to(3)
-r = tl.full((4,), 0.0, tl.int32)
-r = tl.full((4,), 3, tl.float8e5)
-r = tl.full((4,), 3, None)
-r = tl.full((4,), x, tl.int32)
-r = tl.full((4,), True, tl.int1) | tl.full((4,), 3, tl.int1)
-r = tl.full([4], 300, tl.uint8)
-r = tl.full([4], -1, tl.uint32)
-r = tl.full((3,), 1, tl.int32)
-r = tl.full((2 ** 21,), 1, tl.int32)
-r = tl.full((4, n), 1, tl.int32)
-r = tl.full((), 1, tl.int16)
-r = tl.full((4,), tl.full((1,), 2, tl.int32), tl.int32)
-r = tl.zeros([4], tl.bfloat16)
-r = tl.zeros_like(p)
-r = tl.arange(0, 2 ** 32)
-r = tl.arange(2 ** 31 - 8, 2 ** 31)
-r = tl.arange(2 ** 33, 2 ** 33 + 8)
-r = tl.arange(8, 8)
-r = tl.arange(8, 0)
-r = tl.arange(0, 12)
-r = tl.arange(-8, 8)
-""",
+    "types": _given("""
+f.to(tl.bfloat16) + f.to(tl.bfloat16)
+f.to(tl.bfloat16) * h
+f.to(tl.bfloat16) - x
+f.to(tl.float8e5) + f.to(tl.float8e5)
+f.to(tl.float8e5) + f.to(tl.float8e4nv)
+f.to(tl.float64) + f.to(tl.bfloat16)
+f.to(tl.bfloat16) / 2
+h / x + h // 2
+h % h
+f.to(tl.float64) % f
+x.to(tl.uint32) % 7 + u.to(tl.uint32) // x.to(tl.uint32)
+x // x.to(tl.uint32)
+x % u.to(tl.uint32)
+l.to(tl.uint64) + x
+x.to(tl.uint32) + l
+x + tl.int32
+x + 2 ** 63
+u + (-1)
+u + 256
+x + 2 ** 32
+l.to(tl.uint64) + 2 ** 63
+tl.to_tensor(2 ** 64)
+tl.to_tensor(-2 ** 63)
+tl.to_tensor(2 ** 31) + n
+tl.to_tensor(1e-310) + e
+tl.to_tensor(-3e38) + 1e39
+tl.to_tensor(float("inf")) * e
+f + 1e300
+x + "a"
+x + (1.5 + 2j)
+p + p
+p * 3
+p + True
+x ** 2
+tl.fdiv(f, e, ieee_rounding=True)
+tl.fdiv(f, e, approx=True)
+tl.fdiv(h, h, approx=True)
+tl.fdiv(f, e, ieee_rounding=True, approx=True)
+tl.fdiv(x, n)
+tl.fdiv(2.0, e) + tl.fdiv(f, 3)
+tl.fdiv(N, 3)
+tl.div_rn(2.0, f)
+tl.minimum(x, u) + tl.minimum(u, 7) + tl.maximum(x.to(tl.uint32), n)
+tl.minimum(f, h, propagate_nan=3)
+tl.maximum(f, h, propagate_nan=3)
+tl.clamp(x, 2, n)
+tl.clamp(u, 2, 7)
+tl.clamp(1, x, 2.5)
+tl.clamp(3, 4, 5)
+tl.clamp(h, f, 2)
+tl.clamp(f, 0.0, x_ptr)
+max(x, n)
+min(x, n, 3)
+max(n, 3, propagate_nan=tl.PropagateNan.ALL)
+min(e, e, propagate_nan=tl.PropagateNan.ALL) + max(3, N) + min(3, N, 1)
+max(-0.0, 1.0)
+min(float("nan"), 1.0)
+max(n)
+"""),
+    "logic": _given("""
+x & f
+x | h
+x ^ p
+x_ptr & 1
+x.to(tl.uint32) & n
+~f
+~x_ptr
+-x_ptr
+-p
+-u
++x + +f
+not x
+not n
+not e
+not q
+x and f
+p or x
+x or p
+u and p
+f or p
+p or p
+p and p
+n or k
+(n > 0) or (k > 0) or (e > 0)
+n > 0 and True and 0
+"a" and n
+x << f
+x << 32
+x >> 40
+1 >> x
+100 >> x.to(tl.uint32)
+1 << u
+u << 7
+u << 300
+l << 63
+x.to(tl.uint32) >= 3
+(x.to(tl.uint32) < n) | (u <= 3) | (u > x.to(tl.uint32))
+(f <= e) & (h < 2) & (f > h) & (f >= 1)
+x_ptr == x_ptr
+x_ptr != l_ptr
+x_ptr < x_ptr
+n < k < 10
+0 < n <= 7 != k
+x < n < 3
+n is None
+n is not None
+N is 8
+n in (1, 2)
+n < "a"
+x @ x
+w + 1
+n == None
+"""),
+    "addresses": _given("""
+x_ptr - 3
+(x_ptr + at) - x
+x_ptr + u
+x_ptr + x.to(tl.uint32)
+x_ptr + l.to(tl.uint64)
+x_ptr + p
+x_ptr + x_ptr
+x_ptr - x_ptr
+x_ptr + l_ptr
+3 - x_ptr
+x_ptr * 2
+x_ptr + 1.5
+x_ptr // 2
+x_ptr + (2 ** 40)
+x_ptr + at[:, None] + at[None, :]
+x_ptr[0]
+x_ptr.to(tl.int1)
+x_ptr.to(tl.int32)
+x_ptr.to(tl.float32)
+f.to(tl.pointer_type(tl.float32))
+(x_ptr + at).to(tl.pointer_type(tl.float16))
+n.to(tl.pointer_type(tl.int8))
+x_ptr.dtype.element_ty.primitive_bitwidth + n
+tl.where(p, x_ptr + at, x_ptr)
+tl.where(n > 0, x_ptr, l_ptr)
+"""),
+    "conversions": _given("""
+f.to(tl.bfloat16).to(tl.float16)
+h.to(tl.bfloat16).to(tl.float64)
+h.to(tl.int32) + f.to(tl.bfloat16).to(tl.int64)
+f.to(tl.uint8) + f.to(tl.uint64)
+f.to(tl.float16, fp_downcast_rounding="rtne")
+f.to(tl.bfloat16, fp_downcast_rounding="rtz")
+f.to(tl.float64, fp_downcast_rounding="rtz")
+x.to(tl.float16, fp_downcast_rounding="rtne")
+f.to(tl.float16, fp_downcast_rounding="up")
+f.to(tl.float64).to(tl.float16) + f.to(tl.float64).to(tl.bfloat16)
+f.to(tl.float8e5, fp_downcast_rounding="rtz")
+f.to(tl.float8e4nv).to(tl.bfloat16).to(tl.float8e5)
+f.to(tl.float8e5).to(tl.float64).to(tl.float8e4nv)
+f.to(tl.float8e4nv).to(tl.int32)
+f.to(tl.float8e4b15)
+u.to(tl.float8e4b15, bitcast=True).to(tl.float16)
+h.to(tl.float8e4b15)
+f.to(tl.float8e4b8)
+f.to(tl.float8e5b16)
+x.to(tl.float8e5)
+p.to(tl.float16) + p.to(tl.int8)
+p.to(tl.float32) + u.to(tl.float64)
+x.to(tl.uint8) + l.to(tl.int16) + u.to(tl.int16)
+f.to(tl.int1) & h.to(tl.int1)
+n.to(tl.int1)
+x.to(tl.float16, bitcast=True)
+h.to(tl.int16, bitcast=True) + h.to(tl.uint16, bitcast=True)
+p.to(tl.int8, bitcast=True)
+x.to(tl.void)
+tl.cast(3, tl.float32)
+tl.cast(n, "int64")
+x.to(3)
+tl.full((4,), 0.0, tl.int32)
+tl.full((4,), 3, tl.float8e5)
+tl.full((4,), 3, None)
+tl.full((4,), x, tl.int32)
+tl.full((4,), True, tl.int1) | tl.full((4,), 3, tl.int1)
+tl.full([4], 300, tl.uint8)
+tl.full([4], -1, tl.uint32)
+tl.full((3,), 1, tl.int32)
+tl.full((2 ** 21,), 1, tl.int32)
+tl.full((4, n), 1, tl.int32)
+tl.full((), 1, tl.int16)
+tl.full((4,), tl.full((1,), 2, tl.int32), tl.int32)
+tl.zeros([4], tl.bfloat16)
+tl.zeros_like(p)
+tl.arange(0, 2 ** 32)
+tl.arange(2 ** 31 - 8, 2 ** 31)
+tl.arange(2 ** 33, 2 ** 33 + 8)
+tl.arange(8, 8)
+tl.arange(8, 0)
+tl.arange(0, 12)
+tl.arange(-8, 8)
+"""),
     "shapes": """
 r = tl.reshape(x, (4, 8))
 r = tl.reshape(x[None, :][:, :1], ())
@@ -492,81 +500,81 @@ r = tl.softmax(m, dim=1, keep_dims=True)
 r = tl.softmax(g.to(tl.float32), 0)
 r = tl.softmax(g.to(tl.float32), keep_dims=True)
 """,
-    "products": """
-r = tl.dot(g, g.to(tl.float32))
-r = tl.dot(m, m)
-r = tl.dot(g, n)
-r = tl.dot(f, f)
-r = tl.dot(g.to(tl.bfloat16), g.to(tl.bfloat16))
-r = tl.dot(g.to(tl.float8e5), g.to(tl.float8e4nv))
-r = tl.dot(g.to(tl.bfloat16), g.to(tl.bfloat16), out_dtype=tl.bfloat16)
-r = tl.dot(g.to(tl.float64), g.to(tl.float64))
-r = tl.dot(g.to(tl.float64), g.to(tl.float64), out_dtype=tl.float64)
-r = tl.dot(g, g, out_dtype=tl.float16)
-r = tl.dot(g, g, acc=tl.zeros((16, 16), tl.float16))
-r = tl.dot(g, g, acc=tl.zeros((16, 16), tl.float16), out_dtype=tl.float32)
-r = tl.dot(g, g, acc=tl.zeros((16, 16), tl.float32), out_dtype=tl.float16)
-r = tl.dot(g, g, acc=tl.zeros((8, 16), tl.float32))
-r = tl.dot(g, tl.zeros((32, 16), tl.float16))
-r = tl.dot(tl.zeros((16, 8), tl.float16), tl.zeros((8, 16), tl.float16))
-r = tl.dot(tl.zeros((8, 16), tl.float16), g)
-r = tl.dot(g, tl.zeros((16, 4), tl.float16))
-r = tl.dot(tl.zeros((16, 32), tl.int8), tl.zeros((32, 16), tl.int8))
-r = tl.dot(tl.zeros((16, 32), tl.int8), tl.zeros((32, 16), tl.int8), out_dtype=tl.int32)
-r = tl.dot(tl.zeros((16, 16), tl.int8), tl.zeros((16, 16), tl.int8))
-r = tl.dot(tl.zeros((16, 32), tl.uint8), tl.zeros((32, 16), tl.uint8))
-r = tl.dot(tl.zeros((16, 32), tl.float8e5), tl.zeros((32, 16), tl.float8e4nv))
-r = tl.dot(tl.zeros((16, 32), tl.float8e5), tl.zeros((32, 16), tl.float8e5), max_num_imprecise_acc=16)
-r = tl.dot(tl.zeros((16, 32), tl.float8e5), tl.zeros((32, 16), tl.float8e5), max_num_imprecise_acc=64)
-r = tl.dot(tl.zeros((16, 32), tl.float8e4b15), tl.zeros((32, 16), tl.float8e4b15))
-r = tl.dot(g, g, max_num_imprecise_acc=64)
-r = tl.dot(g.to(tl.float32), g.to(tl.float32), input_precision="bf16x3")
-r = tl.dot(g.to(tl.float32), g.to(tl.float32), input_precision="bf16x6")
-r = tl.dot(g.to(tl.float32), g.to(tl.float32), input_precision="tf32x3")
-r = tl.dot(g.to(tl.float32), g.to(tl.float32), input_precision="ieee")
-r = tl.dot(g.to(tl.float32), g.to(tl.float32), input_precision="fast")
-r = tl.dot(g.to(tl.float32), g.to(tl.float32), allow_tf32=False)
-r = tl.dot(g.to(tl.float32), g.to(tl.float32), allow_tf32=True, input_precision="ieee")
-r = tl.dot(g.to(tl.float32), g.to(tl.float32))
-r = tl.dot(tl.zeros((2, 16, 32), tl.float16), tl.zeros((2, 32, 16), tl.float16))
-r = tl.dot(tl.zeros((2, 16, 32), tl.float16), tl.zeros((4, 32, 16), tl.float16))
-r = tl.dot(tl.zeros((2, 2, 16, 32), tl.float16), tl.zeros((2, 2, 32, 16), tl.float16))
-r = tl.dot(tl.zeros((2, 2, 16, 16), tl.float16), tl.zeros((2, 2, 16, 16), tl.float16), tl.zeros((2, 2, 16, 16),
+    "products": _given("""
+tl.dot(g, g.to(tl.float32))
+tl.dot(m, m)
+tl.dot(g, n)
+tl.dot(f, f)
+tl.dot(g.to(tl.bfloat16), g.to(tl.bfloat16))
+tl.dot(g.to(tl.float8e5), g.to(tl.float8e4nv))
+tl.dot(g.to(tl.bfloat16), g.to(tl.bfloat16), out_dtype=tl.bfloat16)
+tl.dot(g.to(tl.float64), g.to(tl.float64))
+tl.dot(g.to(tl.float64), g.to(tl.float64), out_dtype=tl.float64)
+tl.dot(g, g, out_dtype=tl.float16)
+tl.dot(g, g, acc=tl.zeros((16, 16), tl.float16))
+tl.dot(g, g, acc=tl.zeros((16, 16), tl.float16), out_dtype=tl.float32)
+tl.dot(g, g, acc=tl.zeros((16, 16), tl.float32), out_dtype=tl.float16)
+tl.dot(g, g, acc=tl.zeros((8, 16), tl.float32))
+tl.dot(g, tl.zeros((32, 16), tl.float16))
+tl.dot(tl.zeros((16, 8), tl.float16), tl.zeros((8, 16), tl.float16))
+tl.dot(tl.zeros((8, 16), tl.float16), g)
+tl.dot(g, tl.zeros((16, 4), tl.float16))
+tl.dot(tl.zeros((16, 32), tl.int8), tl.zeros((32, 16), tl.int8))
+tl.dot(tl.zeros((16, 32), tl.int8), tl.zeros((32, 16), tl.int8), out_dtype=tl.int32)
+tl.dot(tl.zeros((16, 16), tl.int8), tl.zeros((16, 16), tl.int8))
+tl.dot(tl.zeros((16, 32), tl.uint8), tl.zeros((32, 16), tl.uint8))
+tl.dot(tl.zeros((16, 32), tl.float8e5), tl.zeros((32, 16), tl.float8e4nv))
+tl.dot(tl.zeros((16, 32), tl.float8e5), tl.zeros((32, 16), tl.float8e5), max_num_imprecise_acc=16)
+tl.dot(tl.zeros((16, 32), tl.float8e5), tl.zeros((32, 16), tl.float8e5), max_num_imprecise_acc=64)
+tl.dot(tl.zeros((16, 32), tl.float8e4b15), tl.zeros((32, 16), tl.float8e4b15))
+tl.dot(g, g, max_num_imprecise_acc=64)
+tl.dot(g.to(tl.float32), g.to(tl.float32), input_precision="bf16x3")
+tl.dot(g.to(tl.float32), g.to(tl.float32), input_precision="bf16x6")
+tl.dot(g.to(tl.float32), g.to(tl.float32), input_precision="tf32x3")
+tl.dot(g.to(tl.float32), g.to(tl.float32), input_precision="ieee")
+tl.dot(g.to(tl.float32), g.to(tl.float32), input_precision="fast")
+tl.dot(g.to(tl.float32), g.to(tl.float32), allow_tf32=False)
+tl.dot(g.to(tl.float32), g.to(tl.float32), allow_tf32=True, input_precision="ieee")
+tl.dot(g.to(tl.float32), g.to(tl.float32))
+tl.dot(tl.zeros((2, 16, 32), tl.float16), tl.zeros((2, 32, 16), tl.float16))
+tl.dot(tl.zeros((2, 16, 32), tl.float16), tl.zeros((4, 32, 16), tl.float16))
+tl.dot(tl.zeros((2, 2, 16, 32), tl.float16), tl.zeros((2, 2, 32, 16), tl.float16))
+tl.dot(tl.zeros((2, 2, 16, 16), tl.float16), tl.zeros((2, 2, 16, 16), tl.float16), tl.zeros((2, 2, 16, 16),
     tl.float32))
-r = tl.dot(tl.zeros((2, 16, 32), tl.float16), tl.zeros((32, 16), tl.float16))
-r = tl.dot_scaled(tl.zeros((32, 64), tl.uint8), None, "e4m3", tl.zeros((64, 32), tl.uint8), None, "e5m2")
-r = tl.dot_scaled(tl.zeros((32, 32), tl.uint8), tl.zeros((32, 2), tl.uint8), "e2m1", tl.zeros((64, 32), tl.bfloat16),
+tl.dot(tl.zeros((2, 16, 32), tl.float16), tl.zeros((32, 16), tl.float16))
+tl.dot_scaled(tl.zeros((32, 64), tl.uint8), None, "e4m3", tl.zeros((64, 32), tl.uint8), None, "e5m2")
+tl.dot_scaled(tl.zeros((32, 32), tl.uint8), tl.zeros((32, 2), tl.uint8), "e2m1", tl.zeros((64, 32), tl.bfloat16),
     None, "bf16")
-r = tl.dot_scaled(tl.zeros((32, 64), tl.float8e5), None, "e5m2", tl.zeros((32, 32), tl.uint8), tl.zeros((32, 2),
+tl.dot_scaled(tl.zeros((32, 64), tl.float8e5), None, "e5m2", tl.zeros((32, 32), tl.uint8), tl.zeros((32, 2),
     tl.uint8), "e2m1")
-r = tl.dot_scaled(tl.zeros((32, 64), tl.float16), None, "fp16", tl.zeros((64, 32), tl.uint8), tl.zeros((32, 2),
+tl.dot_scaled(tl.zeros((32, 64), tl.float16), None, "fp16", tl.zeros((64, 32), tl.uint8), tl.zeros((32, 2),
     tl.uint8), "e4m3", tl.zeros((32, 32), tl.float32))
-r = tl.dot_scaled(tl.zeros((32, 64), tl.uint16), None, "bf16", tl.zeros((64, 32), tl.uint8), tl.zeros((32, 2),
+tl.dot_scaled(tl.zeros((32, 64), tl.uint16), None, "bf16", tl.zeros((64, 32), tl.uint8), tl.zeros((32, 2),
     tl.uint8), "e4m3", out_dtype=tl.float16)
-r = tl.dot_scaled(tl.zeros((16, 64), tl.uint8), tl.zeros((32, 2), tl.uint8), "e2m1", tl.zeros((64, 16), tl.uint8),
+tl.dot_scaled(tl.zeros((16, 64), tl.uint8), tl.zeros((32, 2), tl.uint8), "e2m1", tl.zeros((64, 16), tl.uint8),
     tl.zeros((32, 2), tl.uint8), "e2m1", lhs_k_pack=False, rhs_k_pack=False)
-r = tl.dot_scaled(tl.zeros((32, 64), tl.uint8), None, "e4m3", tl.zeros((64, 32), tl.uint8), None, "e5m2",
+tl.dot_scaled(tl.zeros((32, 64), tl.uint8), None, "e4m3", tl.zeros((64, 32), tl.uint8), None, "e5m2",
     lhs_k_pack=False)
-r = tl.dot_scaled(tl.zeros((32, 64), tl.uint8), None, "e4m3", tl.zeros((64, 32), tl.uint8), None, "e5m2",
+tl.dot_scaled(tl.zeros((32, 64), tl.uint8), None, "e4m3", tl.zeros((64, 32), tl.uint8), None, "e5m2",
     rhs_k_pack=False)
-r = tl.dot_scaled(tl.zeros((32, 64), tl.uint8), None, "e4m4", tl.zeros((64, 32), tl.uint8), None, "e5m2")
-r = tl.dot_scaled(tl.zeros((32, 64), tl.int8), None, "e4m3", tl.zeros((64, 32), tl.uint8), None, "e5m2")
-r = tl.dot_scaled(tl.zeros((32, 64), tl.int8), None, "e2m1", tl.zeros((128, 32), tl.uint8), None, "e5m2")
-r = tl.dot_scaled(tl.zeros((32, 64), tl.uint8), tl.zeros((32, 4), tl.uint8), "e4m3", tl.zeros((64, 32), tl.uint8),
+tl.dot_scaled(tl.zeros((32, 64), tl.uint8), None, "e4m4", tl.zeros((64, 32), tl.uint8), None, "e5m2")
+tl.dot_scaled(tl.zeros((32, 64), tl.int8), None, "e4m3", tl.zeros((64, 32), tl.uint8), None, "e5m2")
+tl.dot_scaled(tl.zeros((32, 64), tl.int8), None, "e2m1", tl.zeros((128, 32), tl.uint8), None, "e5m2")
+tl.dot_scaled(tl.zeros((32, 64), tl.uint8), tl.zeros((32, 4), tl.uint8), "e4m3", tl.zeros((64, 32), tl.uint8),
     None, "e5m2")
-r = tl.dot_scaled(tl.zeros((32, 64), tl.uint8), None, "e4m3", tl.zeros((64, 32), tl.uint8), tl.zeros((16, 2),
+tl.dot_scaled(tl.zeros((32, 64), tl.uint8), None, "e4m3", tl.zeros((64, 32), tl.uint8), tl.zeros((16, 2),
     tl.uint8), "e5m2")
-r = tl.dot_scaled(tl.zeros((32, 64), tl.uint8), None, "e4m3", tl.zeros((32, 32), tl.uint8), None, "e5m2")
-r = tl.dot_scaled(tl.zeros((32, 64), tl.uint8), None, "e4m3", n, None, "e5m2")
-r = tl.dot_scaled(tl.zeros((32, 64), tl.uint8), None, "e4m3", tl.zeros((64, 32), tl.uint8), None, "e5m2",
+tl.dot_scaled(tl.zeros((32, 64), tl.uint8), None, "e4m3", tl.zeros((32, 32), tl.uint8), None, "e5m2")
+tl.dot_scaled(tl.zeros((32, 64), tl.uint8), None, "e4m3", n, None, "e5m2")
+tl.dot_scaled(tl.zeros((32, 64), tl.uint8), None, "e4m3", tl.zeros((64, 32), tl.uint8), None, "e5m2",
     tl.zeros((32, 32), tl.float16))
-r = tl.dot_scaled(tl.zeros((32, 64), tl.uint8), None, "e4m3", tl.zeros((64, 32), tl.uint8), None, "e5m2",
+tl.dot_scaled(tl.zeros((32, 64), tl.uint8), None, "e4m3", tl.zeros((64, 32), tl.uint8), None, "e5m2",
     tl.zeros((16, 32), tl.float32))
-r = tl.dot_scaled(tl.zeros((2, 32, 64), tl.uint8), tl.zeros((2, 32, 2), tl.uint8), "e4m3", tl.zeros((2, 64, 32),
+tl.dot_scaled(tl.zeros((2, 32, 64), tl.uint8), tl.zeros((2, 32, 2), tl.uint8), "e4m3", tl.zeros((2, 64, 32),
     tl.uint8), tl.zeros((2, 32, 2), tl.uint8), "e5m2")
-r = tl.dot_scaled(tl.zeros((32, 64), tl.uint8), tl.zeros((32, 4), tl.float8e4nv), "e4m3", tl.zeros((64, 32),
+tl.dot_scaled(tl.zeros((32, 64), tl.uint8), tl.zeros((32, 4), tl.float8e4nv), "e4m3", tl.zeros((64, 32),
     tl.uint8), None, "e5m2")
-""",
+"""),
     "memory": """
 r = tl.load(x)
 r = tl.load(x_ptr + at, other=3)
