@@ -13,7 +13,7 @@ import msgspec
 import pytest
 
 from tests.support.browser import MISSING, browser
-from tests.support.in_subprocess import Checks
+from tests.support.in_subprocess import Checks, every_check
 from tests.support.repository import ENTRIES
 from tests.unit.corpus.entries import entry
 from tridiff.fuzz.backends.launch import Launch
@@ -29,13 +29,11 @@ from tridiff.fuzz.report.html import LARGEST
 from tridiff.fuzz.target.subjects import parse_subject
 
 HERE = Path(__file__).parent
-FILES = {path.stem: Checks(path, interpret=path.stem.endswith("memory")) for path in sorted(HERE.glob("checks_*.py"))}
 ADD = ["--args", "x=fp32[10]=iota y=fp32[10]=ones out=fp32[10]=out n=10 BLOCK=4", "--grid", "3"]
 
 
-@pytest.mark.parametrize(("file", "name"), [(file, name) for file, checks in FILES.items() for name in checks.names])
-def test_explained(file: str, name: str) -> None:
-    FILES[file].require(name)
+test_explained = every_check({
+    path.stem: Checks(path, interpret=path.stem.endswith("memory")) for path in sorted(HERE.glob("checks_*.py"))})
 
 
 @pytest.fixture(scope="module")

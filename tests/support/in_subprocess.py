@@ -32,6 +32,8 @@ from pathlib import Path
 
 import pytest
 
+from tests.support.nights import by_day
+
 REPOSITORY = Path(__file__).resolve().parents[2]
 EVERY_CHECK = "*"
 
@@ -111,6 +113,19 @@ class Checks:
         failure = failures.get(name) or failures.get(EVERY_CHECK)
         if failure:
             raise AssertionError(f"{self.path.name}::{name}\n{failure}")
+
+
+def every_check(files: Mapping[str, Checks]) -> Callable[[str, str], None]:
+    """A test function of pytest for all checks of several files; those of files called checks_NAME_all.py, which ask
+    the same as checks_NAME.py of more, wait for the night."""
+    cases = [(file, name) for file, checks in files.items() for name in checks.names]
+
+    @pytest.mark.parametrize(("file", "name"), by_day(
+        cases, only=[one for one in cases if not files[one[0]].path.stem.endswith("_all")]))
+    def test(file: str, name: str) -> None:
+        files[file].require(name)
+
+    return test
 
 
 class _Preloaded:

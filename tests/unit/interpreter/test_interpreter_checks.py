@@ -2,16 +2,9 @@
 
 from pathlib import Path
 
-import pytest
+from tests.support.in_subprocess import Checks, every_check, run_script
 
-from tests.support.in_subprocess import Checks, run_script
-
-FILES = {path.stem: Checks(path) for path in sorted(Path(__file__).parent.glob("checks_*.py"))}
-
-
-@pytest.mark.parametrize(("file", "name"), [(file, name) for file, checks in FILES.items() for name in checks.names])
-def test_interpreter(file: str, name: str) -> None:
-    FILES[file].require(name)
+test_interpreter = every_check({path.stem: Checks(path) for path in sorted(Path(__file__).parent.glob("checks_*.py"))})
 
 
 def test_install_is_refused_in_a_process_that_compiles() -> None:
