@@ -45,21 +45,20 @@ def differ(one: Any, other: Any, *, depth: int = 0) -> bool:
         held, other.__dict__, depth=depth + 1)
 
 
-def asked(note: Callable[[int], Any]) -> Callable[..., Any]:
+def asked(note: Callable[[int, bool], Any]) -> Callable[..., Any]:
     """What is called in place of an expression: with a function that evaluates it, one that evaluates the other, the
-    number to note where they differ, and whether only their truth matters."""
+    number of the change, which is noted with whether they differ, and whether only their truth matters."""
     def ask(mine: Callable[[], Any], theirs: Callable[[], Any], number: int, truth: bool) -> Any:
         try:
             value = mine()
         except BaseException:
-            note(number)
+            note(number, True)
             raise
         try:
             other = theirs()
             apart = bool(value) is not bool(other) if truth else differ(value, other)
         except Exception:  # names that only the other build has, operands that it does not take
             apart = True
-        if apart:
-            note(number)
+        note(number, apart)
         return value
     return ask

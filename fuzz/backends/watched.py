@@ -36,16 +36,16 @@ class Watch(Record, kw_only=True):
     """What to watch. package: folder of `triton/__init__.py`. functions: by file below it and by name (`functions`),
     the numbers of the changes to note when one runs. read: whether any of them is a kernel function.
 
-    A change is noted as its number when a function runs that it concerns, and as `-1 - number` when the very statements
-    run that differ (`places`), or what is as good."""
+    A change is noted as its number when a function runs that it concerns, as `effect(number)` when the very statements
+    run that differ (`places`), or what is as good, and as `idle(number)` where these came to the same as those of the
+    other build would have (`compared`)."""
 
     package: str
     functions: dict[str, dict[str, tuple[int, ...]]]
     places: dict[str, dict[str, dict[str, int]]] = {}
     """By file and function, ways to statements ("body.2.orelse.0") with the number of the change in front of each."""
     compared: dict[str, dict[str, dict[str, tuple[Compared, ...]]]] = {}
-    """By file, function and way, expressions of that statement: it is as good as not run where these come to the same
-    as those of the other build."""
+    """By file, function and way, expressions of that statement, with those of the other build."""
     read: bool = False
 
 
@@ -76,9 +76,24 @@ def _functions(node: ast.AST, within: str, seen: dict[str, int]) -> Iterator[tup
             yield from _functions(child, within, seen)
 
 
-def statements(number: int) -> int:
+def effect(number: int) -> int:
     """What is noted when the statements of a change run."""
-    return -1 - number
+    return -1 - 2 * number
+
+
+def idle(number: int) -> int:
+    """What is noted instead when they come to the same in both builds."""
+    return -2 - 2 * number
+
+
+def with_effect(noted: Iterable[int]) -> set[int]:
+    """Of what was noted, the numbers of changes whose statements ran to some effect."""
+    return {(-1 - one) // 2 for one in noted if one < 0 and one % 2}
+
+
+def with_statements(noted: Iterable[int]) -> set[int]:
+    """Of what was noted, the numbers of changes whose statements ran, to some effect or none."""
+    return {(-1 - one) // 2 for one in noted if one < 0}
 
 
 def install(text: str) -> None:
@@ -132,12 +147,13 @@ def _read(function: Any) -> None:
     if isinstance(code, CodeType):
         name = code.co_qualname.replace(".<locals>", "")
         for number in _known.get((code.co_filename, name), ()):
-            _noted.update((number, statements(number)))
+            _noted.update((number, effect(number)))
 
 
 def noting(note: Callable[[int], Any]) -> dict[str, Callable[..., Any]]:
     """What modules with notes in them call, by name. note: takes a number."""
-    return {_REACHED: note, _READ: _read, _ASKED: asked(note)}
+    return {_REACHED: note, _READ: _read,
+            _ASKED: asked(lambda number, apart: note(effect(number) if apart else idle(number)))}
 
 
 class _Finder(MetaPathFinder):
@@ -193,11 +209,11 @@ def put_notes(tree: ast.Module, names: dict[str, tuple[int, ...]], readers: dict
         for way, number in sorted(ways.items(), key=lambda one: _order(one[0]), reverse=True):
             asks = compared.get(name, {}).get(way, ())
             for one in asks:
-                _ask(node, f"{way}.{one.way}".rstrip("."), one, statements(number))
+                _ask(node, f"{way}.{one.way}".rstrip("."), one, number)
             if not asks:
-                _put(node, way, _call(statements(number)))
+                _put(node, way, _call(effect(number)))
         calls = [_call(one) for number in names.get(name, ())
-                 for one in ((number,) if number in ways.values() else (number, statements(number)))]
+                 for one in ((number,) if number in ways.values() else (number, effect(number)))]
         if name in readers:
             calls.append(ast.Call(ast.Name(_READ, ast.Load()), [ast.Name(readers[name], ast.Load())], []))
         first = 1 if ast.get_docstring(node, clean=False) is not None else 0

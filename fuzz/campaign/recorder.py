@@ -2,6 +2,7 @@
 
 from collections.abc import Callable
 
+from tridiff.fuzz.backends.watched import with_effect
 from tridiff.fuzz.campaign.lacking import missed
 from tridiff.fuzz.campaign.processes import progressed
 from tridiff.fuzz.campaign.record import ShardSpec
@@ -134,9 +135,9 @@ class Recorder:
         return {missed(cell, reason_class(reason)) for cell in cells if cell in self._lacking}
 
     def reaches(self) -> bool:
-        """Whether the case that ran last on both builds ran statements that differ."""
+        """Whether the case that ran last on both builds ran statements that differ, to some effect."""
         last = self.pool.last if isinstance(self.pool, PairPool) else None
-        return last is not None and min(last.reached, default=0) < 0
+        return last is not None and bool(with_effect(last.reached))
 
     def _failed(self, outcome: Outcome) -> bool:
         last = self.pool.last if isinstance(self.pool, PairPool) else None

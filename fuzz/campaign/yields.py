@@ -14,7 +14,7 @@ from tridiff.fuzz.campaign.record import ShardResult, ShardSpec
 from tridiff.fuzz.campaign.seen import Seen
 from tridiff.fuzz.content.counter import finalise
 from tridiff.fuzz.coverage.record import MISSED
-from tridiff.fuzz.pair.pool import EQUAL, FUNCTION, REACHED
+from tridiff.fuzz.pair.pool import EQUAL, FUNCTION, IDLE, REACHED
 
 Combination = tuple[str, str, str]
 """Target, subject, kind of backend."""
@@ -118,7 +118,7 @@ class Yields:
     def reaching(self, among: Sequence[Combination]) -> dict[Combination, float]:
         """Weights of those that ran changes. Each change counts as much as any other, and is shared by the roots of how
         many cases each combination ran it with in a second: what shows it best is not known. Where none ran the
-        statements that differ, those that ran the function share it."""
+        statements that differ to some effect, those share it that ran them, and where none did, the function."""
         found: dict[Combination, float] = {}
         rates: dict[str, dict[Combination, float]] = {}
         for name in among:
@@ -129,24 +129,21 @@ class Yields:
             for function, number in cases.items():
                 if number and not one.barren:
                     rates.setdefault(function, {})[name] = math.sqrt(number / one.seconds)
-        for function, some in rates.items():
-            if function.removeprefix(REACHED + FUNCTION) != function and (
-                    REACHED + function.removeprefix(REACHED + FUNCTION) in rates):
-                continue
+        for some in _closest(rates).values():
             total = sum(some.values())
             for name, rate in some.items():
                 found[name] = found.get(name, 0.0) + rate / total
         return found
 
     def met(self) -> bool:
-        """Whether any combination ran statements that differ."""
-        return any(not cell.startswith(REACHED + FUNCTION) for one in self._brought.values() for cell in one.reached)
+        """Whether any combination ran statements that differ, to some effect."""
+        return any(not _far(cell) for one in self._brought.values() for cell in one.reached)
 
     def things(self, name: Combination) -> tuple[str, ...]:
-        """What a combination showed in the cases that ran changes, or else in those that ran their functions."""
+        """What a combination showed in the cases that came closest to changes."""
         reached = self._brought[name].reached if name in self._brought else {}
-        closer = [cell for cell in reached if not cell.startswith(REACHED + FUNCTION)]
-        return tuple(sorted({cell.partition(" ")[2] for cell in closer or reached} - {""}))
+        least = min(map(_far, reached), default=0)
+        return tuple(sorted({cell.partition(" ")[2] for cell in reached if _far(cell) == least} - {""}))
 
     def _rate(self, name: Combination) -> float:
         return self._brought[name].rate if name in self._brought else 0.0
@@ -167,3 +164,19 @@ def of_results(results: Iterable[ShardResult]) -> Yields:
     for result in sorted(results, key=lambda one: one.spec.index):
         found.add(result)
     return found
+
+
+def _far(cell: str) -> int:
+    """How far from an effect of a change the cases of a cell are: 0 none, 1 they ran its statements, 2 its function."""
+    return ("", IDLE, FUNCTION).index(cell[len(REACHED)] if cell[len(REACHED)] in (IDLE, FUNCTION) else "")
+
+
+def _closest(rates: Mapping[str, dict[Combination, float]]) -> dict[str, dict[Combination, float]]:
+    """By change, what came closest to it."""
+    found: dict[str, tuple[int, dict[Combination, float]]] = {}
+    for cell, some in rates.items():
+        far = _far(cell)
+        change = cell.removeprefix(REACHED).lstrip(IDLE + FUNCTION)
+        if change not in found or far < found[change][0]:
+            found[change] = far, some
+    return {change: some for change, (_, some) in found.items()}

@@ -8,7 +8,6 @@ from pathlib import Path
 from msgspec.structs import replace
 
 from tridiff.fuzz.backends import kind
-from tridiff.fuzz.backends.watched import statements
 from tridiff.fuzz.campaign.gathered import NO_TIME
 from tridiff.fuzz.campaign.record import Counts, ShardSpec, Summary
 from tridiff.fuzz.corpus.pattern import proposed
@@ -166,8 +165,8 @@ def _floor_missed(summary: Summary, shards: tuple[ShardSpec, ...], tally: Tally)
 
 def _reach(summary: Summary, tally: Tally, policy: Policy) -> tuple[Reach, ...]:
     """How often each changed function ran, the rarest first."""
-    found = [Reach(name=one.told, pairs=tally.reached[number], statements=tally.reached[statements(number)],
-                   imported=number in tally.imported or not one.users,
+    found = [Reach(name=one.told, pairs=tally.reached[number], statements=tally.ran_statements[number],
+                   with_effect=tally.with_effect[number], imported=number in tally.imported or not one.users,
                    accepted=policy.accepted(one.told, NEVER_RUN))
              for number, one in enumerate(summary.options.alike.functions)]
     return tuple(sorted(found, key=lambda one: (not one.never, one.statements, one.pairs, one.name)))

@@ -105,9 +105,10 @@ def _code(found: CodeDifference) -> list[str]:
 def _reach(found: tuple[Reach, ...]) -> list[str]:
     if not found:
         return []
-    return ["## Changed functions", "", "| function | pairs that ran it | and what differs in it |", "|---|---|---|",
-            *(f"| {_cell(one.name)} | {one.pairs:,}{' and every import' if one.imported else ''} | {one.statements:,} |"
-              for one in found), ""]
+    return ["## Changed functions", "", "| function | pairs that ran it | and what differs in it | to some effect |",
+            "|---|---|---|---|",
+            *(f"| {_cell(one.name)} | {one.pairs:,}{' and every import' if one.imported else ''} | "
+              f"{one.statements:,} | {one.with_effect:,} |" for one in found), ""]
 
 
 def _sweeps(summary: GateSummary) -> list[str]:

@@ -87,12 +87,14 @@ class CodeDifference(Record, kw_only=True):
 
 class Reach(Record, kw_only=True):
     """How often a changed function ran. name: "FILE:FUNCTION", or what stands outside of functions and is used by some;
-    pairs: that ran it on the baseline; statements: of these, those that ran what differs in it; imported: whether the
-    import of Triton runs it; accepted: why the policy lets it pass that none did, "" if it does not say so."""
+    pairs: that ran it on the baseline; statements: of these, those that ran what differs in it; with_effect: of these,
+    those in which it came to something else than in the other build, or may have; imported: whether the import of
+    Triton runs it; accepted: why the policy lets it pass that none did, "" if it does not say so."""
 
     name: str
     pairs: int = 0
     statements: int = 0
+    with_effect: int = 0
     imported: bool = False
     accepted: str = ""
 

@@ -4,6 +4,7 @@ import collections
 from collections.abc import Iterable
 
 from tridiff.fuzz.backends import kind
+from tridiff.fuzz.backends.watched import with_effect, with_statements
 from tridiff.fuzz.gate.record import CodeDifference, IssuePairs, KernelTime, Resource, TargetPairs
 from tridiff.fuzz.pair.log import PairLine
 from tridiff.fuzz.reasons import reason_class
@@ -42,6 +43,10 @@ class Tally:
         self._issues: dict[str, collections.Counter[Relation]] = {}
         self.reached: collections.Counter[int] = collections.Counter()
         """Pairs whose baseline ran a changed function, by its number."""
+        self.ran_statements: collections.Counter[int] = collections.Counter()
+        """Those that ran the statements which differ."""
+        self.with_effect: collections.Counter[int] = collections.Counter()
+        """And those in which these come to something else than the candidate's would."""
         self.imported: set[int] = set()
         """Numbers of those that run whenever Triton is imported."""
         for line in found:
@@ -69,6 +74,8 @@ class Tally:
             self._issues.setdefault(line.issue, collections.Counter())[line.relation] += 1
         self.ran.add((line.digest, kind(line.backend)))
         self.reached.update(line.reached)
+        self.ran_statements.update(with_statements(line.reached))
+        self.with_effect.update(with_effect(line.reached))
         self.imported.update(line.imported)
         for reached, cells in zip(self._reached, line.cells, strict=True):
             reached.update(cells)

@@ -12,7 +12,7 @@ from pathlib import Path
 import msgspec
 
 from tridiff.fuzz.backends import kind
-from tridiff.fuzz.backends.watched import changes, statements
+from tridiff.fuzz.backends.watched import changes, effect, with_effect, with_statements
 from tridiff.fuzz.builds.alike import Alike
 from tridiff.fuzz.pair.relate import SHARED_BYTES, changed_code, relate
 from tridiff.fuzz.pair.times import EACH, run_times, timeable
@@ -25,6 +25,9 @@ from tridiff.fuzz.workers.pool import DIE_STARTING, NoWorker, Pool, PoolOptions
 CONTROL: dict[Stop, int] = {"source": 50, "code": 20}
 """Of so many pairs that are equal there one goes on all the same: equal code that gives other results would show."""
 
+CONTROL_OF_IDLE = 20
+"""Likewise of cases that run statements which differ and come to the same in both builds."""
+
 EQUAL = "="
 """Marks coverage cells that only equal code reached."""
 
@@ -32,7 +35,10 @@ REACHED = "@"
 """Marks a cell that is the number of a change, with what the target showed behind it ..."""
 
 FUNCTION = "f"
-"""... this in front of it, where only the function ran, not the statements that differ."""
+"""... this in front of it, where only the function ran, not the statements that differ, ..."""
+
+IDLE = "s"
+"""... or this, where these ran and came to the same in both builds."""
 
 CODE_AGAIN = 2
 """Further runs of each side whose code or answers are another one's: what undefined memory holds may be the same twice.
@@ -97,6 +103,8 @@ class PairPool:
         self.scouting = False
         """Whether the baseline alone runs the next case first, and the candidate only if that reaches a change."""
         self._reached: set[int] = set()
+        self._idle = 0
+        """Cases so far whose statements that differ had no effect."""
         """Numbers of the changed functions that the present case ran on the baseline."""
         self._drawn = Relation.SAME
         """How that one differed."""
@@ -170,7 +178,7 @@ class PairPool:
         if self.scouting and not self.shrinking and not self._at_import():
             stop: Stop = next(self._stops(case, subject, backend), "")
             ran = one(self.baseline, Observe(stop=stop))
-            if min(self._reached, default=0) >= 0 and not ran[0].verdict.failed:
+            if not with_effect(self._reached) and not ran[0].verdict.failed and not self._controls():
                 raise Unreached
             ran = None if stop else ran
         compiling = self.baseline.compile_seconds, self.candidate.compile_seconds
@@ -257,10 +265,17 @@ class PairPool:
         self._seen[key] = 1
         return msgspec.structs.replace(pair, code_changed=left)
 
+    def _controls(self) -> bool:
+        """Whether a case whose statements that differ came to the same in both builds is a control of that claim."""
+        if not with_statements(self._reached):
+            return False
+        self._idle += 1
+        return self._idle % CONTROL_OF_IDLE == 1
+
     def _at_import(self) -> bool:
         """Whether all that differs ran when the baseline's worker imported Triton, so that no case runs it: what it did
         then may show in any."""
-        return bool(self._changes) and {statements(one) for one in self._changes} <= set(self.baseline.imported)
+        return bool(self._changes) and {effect(one) for one in self._changes} <= set(self.baseline.imported)
 
     def _noted(self, pair: PairOutcome, compiling: tuple[float, float]) -> PairOutcome:
         """With the versions, and the seconds of compiling since both had taken so many."""
@@ -307,10 +322,11 @@ class PairPool:
         return self.reached(thing) | ({EQUAL + cell for cell in cells} if equal else cells)
 
     def reached(self, thing: str) -> set[str]:
-        """A cell for each change whose statements the last case ran, or at least a function that it is in. thing: what
-        the case's target showed."""
-        return {f"{REACHED}{-1 - number} {thing}" if number < 0 else f"{REACHED}{FUNCTION}{number} {thing}"
-                for number in self._reached}
+        """Cells for each change whose function the last case ran, for its statements, and for an effect of these.
+        thing: what the case's target showed."""
+        return {f"{REACHED}{mark}{number} {thing}" for mark, numbers in (
+            (FUNCTION, {one for one in self._reached if one >= 0}), (IDLE, with_statements(self._reached)),
+            ("", with_effect(self._reached))) for number in numbers}
 
     def close(self) -> None:
         """End the workers of both builds."""

@@ -1,5 +1,6 @@
 """Where two builds differ in few functions, the time goes where these run, and one that never runs is told."""
 
+import contextlib
 import dataclasses
 import itertools
 import re
@@ -14,7 +15,7 @@ from tests.gate.test_plan import options
 from tests.support.builds import WRONG_SUM, edited, installed, pools
 from tests.support.cases import addition
 from tests.support.pairs import CASE, Side, observed, outcome
-from tridiff.fuzz.backends.watched import Watch
+from tridiff.fuzz.backends.watched import Watch, effect, idle
 from tridiff.fuzz.builds.alike import Alike, alike, watch_of
 from tridiff.fuzz.builds.changed import Change
 from tridiff.fuzz.builds.words import APART
@@ -30,7 +31,7 @@ from tridiff.fuzz.gate.plan import gate_shards
 from tridiff.fuzz.gate.policy import Accepted, read
 from tridiff.fuzz.launching.cases import text
 from tridiff.fuzz.pair.log import lines
-from tridiff.fuzz.pair.pool import PairPool, Unreached
+from tridiff.fuzz.pair.pool import CONTROL_OF_IDLE, PairPool, Unreached
 from tridiff.fuzz.records import Case, Verdict
 from tridiff.fuzz.records.observed import Observed
 from tridiff.fuzz.records.pair import Relation
@@ -79,20 +80,29 @@ def test_a_scout_asks_the_candidate_only_about_what_reaches_a_change() -> None:
     assert after.runs == 0 and pool.reached("row") == {"@f0 row"}, "the function ran, not the statements that differ"
 
 
+def test_of_cases_in_which_a_change_has_no_effect_one_in_so_many_is_a_control() -> None:
+    before, after, pool = sides(reached=(idle(0), 0))
+    for number in range(CONTROL_OF_IDLE + 1):
+        with pytest.raises(Unreached) if number % CONTROL_OF_IDLE else contextlib.nullcontext():
+            pool.execute(CASE, "own")
+    assert (before.runs, after.runs) == (CONTROL_OF_IDLE + 1, 2)
+    assert pool.reached("row") == {"@f0 row", "@s0 row"}
+
+
 def test_where_all_that_differs_ran_at_import_every_case_may_show_it() -> None:
     watch = Watch(package="triton", functions={
         one.file: {one.name: (number,)} for number, one in enumerate((RARE, OTHER))})
     before, after, pool = sides(reached=(), watched=msgspec.json.encode(watch).decode())
-    before.imported = (-2, 1)
+    before.imported = (effect(1), 1)
     with pytest.raises(Unreached):
         pool.execute(CASE, "own")
-    before.imported = (-2, -1, 0, 1)
+    before.imported = (effect(1), effect(0), 0, 1)
     pool.execute(CASE, "own")
     assert (before.runs, after.runs) == (2, 1)
-    before, after, pool = sides(reached=(-4, 3, 0))
+    before, after, pool = sides(reached=(effect(3), 3, 0))
     pool.execute(CASE, "own")
-    assert (before.runs, after.runs) == (1, 1) and pool.last is not None and pool.last.reached == (-4, 0, 3)
-    assert pool.marked({"cell"}, "row") == {"cell", "@3 row", "@f0 row", "@f3 row"}
+    assert (before.runs, after.runs) == (1, 1) and pool.last is not None and pool.last.reached == (effect(3), 0, 3)
+    assert pool.marked({"cell"}, "row") == {"cell", "@3 row", "@s3 row", "@f0 row", "@f3 row"}
 
 
 def test_what_names_a_changed_function_comes_first_and_everything_still_comes() -> None:
@@ -357,7 +367,7 @@ def test_workers_note_which_changed_functions_a_case_runs(watched: PairPool) -> 
     with pytest.raises(Unreached):
         watched.execute(addition(rows=8), "own")
     watched.execute(addition(rows=8, dtype="fp32"), "own")
-    assert watched.last.reached == (-2, 1) and watched.last.code_changed
+    assert watched.last.reached == (effect(1), 1) and watched.last.code_changed
     watched.scouting = False
 
 
@@ -378,5 +388,5 @@ def test_a_rarely_used_function_is_met_at_once_and_counted(tmp_path: Path, edit:
             shard.use_preloaded("")
     pairs = list(lines(tmp_path / "state"))
     assert (len(result.findings), result.error) == (int(found), "") and 1 <= len(pairs) <= 16
-    assert all(pair.target == "language.creation" and pair.reached == (-1, 0) for pair in pairs)
+    assert all(pair.target == "language.creation" and pair.reached == (effect(0), 0) for pair in pairs)
     assert found or {pair.relation for pair in pairs} <= {Relation.SAME, Relation.IDENTICAL_CODE, Relation.BOTH}

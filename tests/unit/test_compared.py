@@ -6,7 +6,7 @@ import enum
 import pytest
 
 from tridiff.fuzz.backends.beside import differ
-from tridiff.fuzz.backends.watched import noting, put_notes, statements
+from tridiff.fuzz.backends.watched import effect, idle, noting, put_notes
 from tridiff.fuzz.builds.changed import places
 
 
@@ -28,7 +28,8 @@ def noted(before: str, after: str, *arguments: object) -> bool:
         except LookupError as error:
             results.append(str(error))
     assert results[0] == results[1] and 0 in found
-    return statements(0) in found
+    assert found <= {0, effect(0), idle(0)}
+    return effect(0) in found
 
 
 CONDITION = "def f(x, y):\n    if {}:\n        return 1\n    return 2\n"
