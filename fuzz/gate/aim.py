@@ -59,6 +59,10 @@ _LANGUAGE = (*FRONT_END, "runtime/interpreter.py")
 _SOURCES = "launch.front_end"
 """Nothing is launched there."""
 
+DEAR = {"launch.translator": 5.0}
+"""Targets whose listed cases take so many times as long as others: each translates and compiles some twenty texts that
+others compile as well."""
+
 HINTED = 64
 """Listed cases that come before the looks because they share rare words with the statements that changed."""
 
@@ -177,7 +181,8 @@ def _uses(specs: Iterable[ShardSpec], pattern: re.Pattern[bytes], marks: Mapping
 def _hinting(specs: Sequence[ShardSpec], marks: Mapping[str, float]) -> tuple[list[ShardSpec], list[ShardSpec]]:
     """The cases with the highest marks, the best first, and the other cases as they were. Of several of a target that
     say the same, such as those of one scene, each counts for less than the one before it: another scene knows other
-    things, and so does another target, which compiles a text or interprets it."""
+    things, and so does another target, which compiles a text or interprets it. What takes longer counts for
+    less."""
     same: collections.Counter[tuple[str, str]] = collections.Counter()
     number: dict[str, float] = {}
     for spec in specs:
@@ -185,7 +190,7 @@ def _hinting(specs: Sequence[ShardSpec], marks: Mapping[str, float]) -> tuple[li
             if marks[case.digest] > 0:
                 draw = find(case.target).draw
                 same[said := (case.target, draw.text(case) or draw.about(case) or case.digest)] += 1
-                number[case.digest] = marks[case.digest] / same[said]
+                number[case.digest] = marks[case.digest] / same[said] / DEAR.get(case.target, 1.0)
     best = set(sorted(number, key=lambda one: -number[one])[:HINTED])
     chosen = [_with(spec, (case,)) for spec in specs for case in spec.first if case.digest in best]
     left = ((spec, tuple(case for case in spec.first if case.digest not in best)) for spec in specs)

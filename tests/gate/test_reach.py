@@ -177,6 +177,14 @@ def test_what_consists_of_the_syntax_that_a_changed_visitor_is_for_comes_before_
         case.params.get("part") for spec in shards[:16] for case in spec.first}
 
 
+@pytest.mark.parametrize("file, first", [("compiler/code_generator.py", False), (
+    "tools/triton_to_gluon_translator/translator.py", True)])
+def test_what_takes_long_comes_behind_what_shows_as_much(file: str, first: bool) -> None:
+    change = Change(file=file, name="Visitor.visit_For", words=("for", "visit"))
+    shards = dealt(asking("launch.front_end", "launch.interpreted", "launch.translator"), change)
+    assert first is any(spec.target == "launch.translator" for spec in shards[:40])
+
+
 @pytest.mark.parametrize("name, words, scene", [
     ("HookChain.__call__", "call calls chain else for hook hookchain not reversed self", "hooks"),
     ("get_override_manager", "base32 cls get get_override_manager key manager override return true", "stages"),
