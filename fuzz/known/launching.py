@@ -55,7 +55,7 @@ def _issue(name: str, entries: tuple[str, ...], title: str, *, match: Callable[[
 ISSUES = (
     _issue("captured-by-a-callee-unnoticed", ("launch.caches/second-cfed4032b0",),
            "a constant that a callee captures is changed, and the stale kernel is launched",
-           match=_of("captured by a callee", other=True, plain=False),
+           match=lambda case: _of("captured by a callee", plain=False)(case) and case.params["other"] is not False,
            relative=_with(scene="captured", name=EVERY, other=True, plain=False), kinds=("second",)),
     _issue("cut-off-group-stops-compilation",
            ("launch.caches/jsondecodeerror--untermi-2518779f98", "launch.caches/jsondecodeerror--untermi-6e941a6366"),

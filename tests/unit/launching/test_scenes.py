@@ -10,6 +10,7 @@ import pytest
 
 from tests.support.draws import draws
 from tridiff.fuzz.backends.launch import Launch
+from tridiff.fuzz.known.launching import ISSUES
 from tridiff.fuzz.language.row import installed
 from tridiff.fuzz.launching import cases
 from tridiff.fuzz.launching.scene import EVERY
@@ -59,7 +60,9 @@ def test_what_is_observed_is_what_is_due(name: str) -> None:
     scene = scenes()[name]
     target = find(f"launch.{scene.topic}")
     releases = (installed(),) if within(installed(), since=scene.since) else ()
-    drawn = [one for one in _drawn(target.name, *releases) if one.params["scene"] == name][:1]
+    # Some releases get some choices wrong.
+    drawn = sorted((one for one in _drawn(target.name, *releases) if one.params["scene"] == name),
+                   key=lambda one: any(issue.match(one) for issue in ISSUES))[:1]
     assert drawn and all(one.params.get(scene.each, EVERY) == EVERY for one in drawn)
     for one in drawn:
         assert target.draw.valid(one)
