@@ -11,6 +11,7 @@ import copy
 import hashlib
 import inspect
 import os
+import pickle
 
 import torch
 import triton
@@ -188,7 +189,13 @@ EXPRESSIONS: dict[str, str] = {
         "[refused(lambda: TensorDescriptor(data, [2] * rank, [3 if place == other else 64 for place in range(rank - 1"
         ")] + [1], [1] * rank).strides) for rank in range(2, 7) for other in range(rank)]",
     "tiled": "Tiled(data, [32, 32], [32, 1], [16, 32], swizzled, padding='zero').block_shape",
-    "tiled of an array": "{**vars(Tiled.from_tensor(data.view(64, 64), [8, 32], swizzled)), 'base': 0}",
+    "tiled of an array":
+        "[{**vars(Tiled.from_tensor(data.view(64, 64), [8, 32], swizzled, **more)), 'base': 0} for more in ({}, "
+        "{'padding': 'nan'}, {'round_f32_to_tf32': True})]",
+    "columns of an array":
+        "[{**vars(Columns.from_tensor(PIXELS['base'], [16, 32], swizzled, pixel_box_lower_corner=[-1, 0], "
+        "pixel_box_upper_corner=[1, 2], **more)), 'base': 0} for more in ({}, {'padding': 'nan'}, "
+        "{'round_f32_to_tf32': True}, {'element_strides': [1, 2, 3, 1]})]",
     "columns":
         "Columns(base=data.view(1, 8, 8, 64), shape=[1, 8, 8, 64], strides=[4096, 512, 64, 1], "
         "block_shape=[16, 32], layout=swizzled, padding='zero', element_strides=[1, 1, 1, 1], "
@@ -250,6 +257,11 @@ EXPRESSIONS: dict[str, str] = {
         "[refused(lambda: nvidia.min_dot_size(GPUTarget('cuda', 90, 32))(one, other)) for kinds in [(tl.int8, "
         "tl.float16, tl.float32, tl.float64)] for one in kinds for other in kinds]",
     "names of types": "[jit.mangle_type(one) for one in (1, 2**40, 2**63, 1.5, True, None, data, (1, 2.0))]",
+    "types of torch":
+        "[(str(kind), refused(lambda: triton._utils.canonicalize_dtype(kind)), *(refused(lambda: "
+        "jit.mangle_type(one())) for one in (lambda: torch.empty(16, dtype=kind, device='meta'), lambda: "
+        "triton.reinterpret(data, kind), lambda: jit.MockTensor(kind)))) for kind in sorted({one for one in "
+        "vars(torch).values() if isinstance(one, torch.dtype)}, key=str)]",
     "types as texts": "[tl.core.get_int_dtype(32, True), tl.str_to_ty('*fp16', None), tl.str_to_ty('i1', None)]",
     "a type":
         "[tl.dtype('uint16').primitive_bitwidth, tl.dtype('bf16').is_floating(), "
@@ -270,6 +282,17 @@ EXPRESSIONS: dict[str, str] = {
     "errors":
         "[(str(one), str(copy.copy(one))) for one in (errors.OutOfResources(3, 2, 'a'), errors.PTXASError('b'), "
         "errors.AutotunerError(), errors.InterpreterError('c'))]",
+    "errors between processes":
+        "[(made.__name__, refused(lambda: [(str(one), sorted(vars(one))) for one in (copy.copy(made(*given)), "
+        "pickle.loads(pickle.dumps(made(*given))))])) for module in (triton.errors, errors, triton.compiler.errors) "
+        "for made in vars(module).values() if isinstance(made, type) and issubclass(made, Exception) for given in ((), "
+        "('a',), ('a', 2), ('a', 2, 'b'))]",
+    "objects between processes":
+        "[(type(one).__name__, *dict.fromkeys(refused(lambda: str(getattr(way(one), '__dict__', way(one)))) for way in "
+        "(copy.deepcopy, lambda some: pickle.loads(pickle.dumps(some))))) for one in (triton.Config({'A': 1}, 8, "
+        "maxnreg=8), tl.constexpr(3), tl.cdiv, GPUTarget('cuda', 90, 32), nvidia.CUDAOptions(maxnreg=8), "
+        "CachePolicy('ca'), TensorDescriptor(**LEGAL), Columns(**PIXELS), triton.reinterpret(data, tl.int32), "
+        "jit.MockTensor(3), blocked, mma, swizzled, *TYPES[:6])]",
     "constants":
         "[tl.constexpr(3) + 2, 7 - tl.constexpr(3), tl.constexpr(7) // 2, 2 ** tl.constexpr(3), "
         "tl.constexpr(5) & 4, ~tl.constexpr(1), -tl.constexpr(2), tl.constexpr(9) % 4, tl.constexpr(1) << 3, "

@@ -298,6 +298,17 @@ FAULTS: tuple[tuple[str, str, Any, str, dict[str, object]], ...] = (
     (f"{_AMD}.warp_pipeline", "warp_pipeline_stage.__exit__", lambda *about: False, "pieces",
      {"piece": "amd: cdna3 stages", "chip": "gfx942"}),
     (f"{_AMD}._layouts", "AMDWMMALayout.verify", _no_check, "lines", {"part": "amd: rdna 1", "chip": "gfx1100"}),
+    # What is lost on the way to another process, from what a user wrote to a file, or behind the second of several.
+    ("triton.compiler.errors", "CompilationError.__reduce__", lambda self: (type(self), (self.src, self.node)),
+     "expressions", {"expression": "errors between processes"}),
+    ("triton", "Config.__reduce_ex__", lambda self, protocol: (type(self), (self.kwargs,)), "expressions",
+     {"expression": "objects between processes"}),
+    *(("triton.experimental.gluon.nvidia.hopper", f"{name}.from_tensor", (f"{lost},\n", "None,\n"), "expressions",
+       {"expression": expression}) for name, lost, expression in (
+        ("TensorDescriptor", "round_f32_to_tf32", "tiled of an array"),
+        ("TensorDescriptorIm2Col", "element_strides", "columns of an array"))),
+    ("triton._utils", "canonicalize_dtype", ("str(dtype)", "str(dtype).replace('e5m2fnuz', 'e5m2')"), "expressions",
+     {"expression": "types of torch"}),
     ("triton.compiler.compiler", "LazyDict.get", ("self.data | func(*args)", "func(*args) | self.data"), "hooks",
      {"decorated": "metadata", "hooked": True}),
 )
