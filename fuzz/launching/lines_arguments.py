@@ -370,6 +370,9 @@ OPERATED = "".join(f"\n@aggregate\nclass {name}:\n    block: tl.tensor\n" + "".j
 """An aggregate with every operator, and one of its kind with every reflected one."""
 _OPERANDS = (("Left(x)", "Right(x)"), ("Right(x)", "Left(x)"), ("x", "Right(x)"), ("Right(x)", "Right(x)"))
 
+_WORKERS = ("(waiting, ())", "(counted, (n,))", "(third, (x, s))", "(given, (f, x))", "(summed, (n, x, f))")
+"""Functions of partitions, with none to three arguments of their own."""
+
 _FLAGS = ("tl.constexpr(True)", "tl.constexpr(False)", "None")
 
 
@@ -388,6 +391,10 @@ def lines(language: Language) -> dict[str, str]:
             found.setdefault("methods", {})[f"r = {ast.unparse(call)}"] = None
     if language == "gluon":
         found["names"] = dict.fromkeys(f"r = {text}" for text in _GLUON_NAMES.strip().splitlines())
+        found["workers"] = dict.fromkeys(
+            f"r = tl.warp_specialize([{_WORKERS[first % 3 + 2]}, {', '.join(some)}], {[4] * number}, {[24] * number})"
+            for number in range(1, 5) for first in range(len(_WORKERS))
+            for some in [(_WORKERS * 2)[first:first + number]])
         found["tensor memory packed"] = dict.fromkeys(
             f"r = blackwell.{call}2({more.format(one)}g.to(tl.{other}))" for one, other in itertools.product(
                 _WIDTHS[5:10], repeat=2) for call in ("add", "sub", "mul", "fma", "min", "max")

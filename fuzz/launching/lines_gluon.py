@@ -26,6 +26,14 @@ def counted(a):
     b = a + tl.num_warps()
 
 @gluon.jit
+def waiting():
+    tl.barrier()
+
+@gluon.jit
+def summed(a, b, c):
+    d = b + c + a
+
+@gluon.jit
 def given(a, b):
     return a + 1, b
 

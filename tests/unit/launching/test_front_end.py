@@ -309,6 +309,8 @@ FAULTS: tuple[tuple[str, str, Any, str, dict[str, object]], ...] = (
         ("TensorDescriptorIm2Col", "element_strides", "columns of an array"))),
     ("triton._utils", "canonicalize_dtype", ("str(dtype)", "str(dtype).replace('e5m2fnuz', 'e5m2')"), "expressions",
      {"expression": "types of torch"}),
+    (_GLUON, "GluonSemantic.warp_specialize", ("+= len(mlir_args)", "= len(mlir_args)"), "lines",
+     {"part": "gluon: workers 1"}),
     ("triton.compiler.compiler", "LazyDict.get", ("self.data | func(*args)", "func(*args) | self.data"), "hooks",
      {"decorated": "metadata", "hooked": True}),
 )
