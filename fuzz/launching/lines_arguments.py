@@ -458,6 +458,16 @@ def lines(language: Language) -> dict[str, str]:
         found["members"] = dict.fromkeys(
             f"tl.static_print({one}.{member})" for one in ("N", "x", "n", "m", "q", "w", "d", "x_ptr", "tl.int32")
             for member in ("type", "value", "dtype", "shape", "numel", "T", "fields"))
+        found["mapped"] = dict.fromkeys(
+            f"r = tl.map_elementwise({function}, {', '.join(some.split()[:number // pack])}, pack={pack})"
+            for function, number in (("packed", 4), ("first_of", 4), ("mixed", 4), ("three", 6), ("plus", 2))
+            for pack in (1, 2, 4) if number % pack == 0 for some in ("x l f x h l", "f x l h x f"))
+        found["several"] = dict.fromkeys(
+            f"r = tl.{name}(({operands}), {axis}, {function}{more})"
+            for name, flag in (("reduce", "keep_dims"), ("associative_scan", "reverse"))
+            for more in ("", f", {flag}=True")
+            for operands, function in (("m, m.to(tl.float32)", "first_of"), ("m, m, m.to(tl.int64)", "three"))
+            for axis in (0, 1, -1, None))
         found["conditions"] = dict.fromkeys(text.format(one) for one in _CONDITIONS for text in _ASKED)
     return {group: "\n".join(some) for group, some in found.items()}
 

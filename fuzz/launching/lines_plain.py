@@ -164,6 +164,14 @@ def mixed(a, b, c, d):
     return a + c, (b + d).to(tl.float32)
 
 @triton.jit
+def packed(a, b, c, d):
+    return a + c, b + d, (a - c).to(tl.float32), (b - d).to(tl.float32)
+
+@triton.jit
+def three(a, b, c, d, e, f):
+    return a + d, b + e, c + f
+
+@triton.jit
 def nothing(a):
     a + 1
 

@@ -311,6 +311,10 @@ FAULTS: tuple[tuple[str, str, Any, str, dict[str, object]], ...] = (
      {"expression": "types of torch"}),
     (_GLUON, "GluonSemantic.warp_specialize", ("+= len(mlir_args)", "= len(mlir_args)"), "lines",
      {"part": "gluon: workers 1"}),
+    ("triton.language.semantic", "TritonSemantic.map_elementwise", ("result(i), ty)", "result(i), result_types[0])"),
+     "lines", {"part": "plain: mapped 1"}),
+    ("triton.language.semantic", "TritonSemantic.associative_scan", ("inputs[i].type", "inputs[0].type"), "lines",
+     {"part": "plain: several 1"}),
     ("triton.compiler.compiler", "LazyDict.get", ("self.data | func(*args)", "func(*args) | self.data"), "hooks",
      {"decorated": "metadata", "hooked": True}),
 )
