@@ -52,6 +52,19 @@ def kernel(x, y, out, n, K):
     tl.device_assert(n > 0)
     tl.store(out + at, (a * n + a - K).to(tl.float32) * 0.5 + 1.0)
 """,
+    "gluon": """
+from triton.experimental import gluon
+from triton.experimental.gluon import language as gl
+
+@gluon.constexpr_function
+def bases(blocks):
+    return [[1]] * (blocks - 1)
+
+@gluon.jit
+def kernel(x, y, out, n, K):
+    at = gl.arange(0, 256, layout=gl.BlockedLayout([1], [32], [gl.num_warps()], [0], bases(gl.num_ctas())))
+    gl.store(out + at, gl.load(x + at) * gl.load(y + at) + n.to(gl.float32), at < K)
+""",
 }
 KNOBS: dict[str, tuple[str, str, Any]] = {
     "no ptxas optimisation": ("nvidia", "disable_ptxas_opt", True),
