@@ -82,6 +82,23 @@ def twice(a):
 def kernel(x, n, F: tl.constexpr, K: tl.constexpr, g):
     tl.store(x, F(n))
 """,
+    "specialised": """
+@triton.jit
+def twice(a):
+    return a + a
+
+def made():
+    @triton.jit
+    def inner(a):
+        return a + 7
+    return inner
+
+inner = made()
+
+@triton.jit
+def kernel(x, n, C: tl.constexpr = 3):
+    pass
+""",
     "functions": """
 @triton.jit
 def twice(a):

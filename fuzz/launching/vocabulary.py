@@ -73,7 +73,7 @@ UNUSUAL = ("nothing", "closure", "conflict", "by type", "constant memory", "more
            "order in gluon", "gluon", "old chip", "one block", "lines of ttir", "lines of ttgir", "other llir",
            "other cubin", "overridden", "dumped", "disassembled", "few threads", "profiled", "foreign name",
            "own errors", "printed PTX", "log of ptxas", "not debugged", "inspected otherwise", "long name",
-           "further options", "partitions")
+           "further options", "partitions", "specialised")
 """Launches and compilations as few users ask for them, one way each."""
 TUNED = ("by name", "other options", "warmed up", "failing", "pruned", "hooked", "alone", "ruled", "told")
 """Kernels tuned, and tuners asked, as few are."""

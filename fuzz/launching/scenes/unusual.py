@@ -2,10 +2,12 @@
 
 import gc
 import io
+import json
 import traceback
 from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import redirect_stdout
+from itertools import product
 from pathlib import Path
 from typing import Any
 
@@ -116,6 +118,29 @@ def _function(user: Any, there: Bench) -> Told:
             found[what] = user.preload(data).asm["ptx"] == first.asm["ptx"]
         except Exception as error:
             found[what] = refusal(error)[:120].replace(name, "")
+    return found
+
+
+def _specialised(user: Any, there: Bench) -> Told:
+    """What a hook, which lets nothing be compiled, is told of every kind of argument and constant, and whether it is
+    told the same where that is preloaded into a fresh kernel."""
+    told: list[str] = []
+    triton.knobs.runtime.jit_cache_hook = lambda **about: told.append(about["compile"]["specialization_data"]) or True
+    tl, around, found = triton.language, user.fn.__globals__, dict[str, object]()
+    values = (None, True, 1, 16, 2**40, 1.5, float("inf"), "text", tl.int8, (1, (2, None)), (tl.int8, 2.5), Pair(1, 16),
+              tl.constexpr(3), tl.constexpr((1, (2,))), tl.pointer_type(tl.int8), around["twice"], around["inner"],
+              (around["inner"], 3), [1, 2], _x()[1:])
+    for name, (number, value) in product("Cn", enumerate(values)):
+        told.clear()
+        try:
+            for start in (lambda given: user.warmup(_x(), grid=(1,), **given), lambda given: user.preload(told[0])):
+                user.device_caches.clear()
+                start({"n": 5, name: value})
+            data = json.loads(told[0])
+            found[f"{name} {number}"] = told[0] == told[1], {
+                one: data[one] for one in data if one.startswith(("sig", "const", "attrs"))}
+        except Exception as error:
+            found[f"{name} {number}"] = len(told), refusal(error)[:120]
     return found
 
 
@@ -404,7 +429,8 @@ _WAYS: dict[str, Callable[[Any, Bench], Told]] = {
     "more arguments": lambda user, there: _of(user[(1,)](_x(), 5, 1)),
     "by name only": lambda user, there: _of(user[(1,)](_x(), n=5)),
     "by name only, by place": lambda user, there: _of(kernel(TEXTS["by name only"])[(1,)](_x(), 5)),
-    "inspected": _inspected, "function": _function, "functions": _functions, "failing together": _failing_together,
+    "inspected": _inspected, "function": _function, "functions": _functions,
+    "specialised": _specialised, "failing together": _failing_together,
     "unheard": _unheard, "unloaded": _unloaded, "unhooked": _unhooked, "no clusters' queue": _options(clc=True),
     "addresses": _knob("compilation", enable_asan=True),
     "variables": _knob("compilation", dump_ir_extract_di_local_variables=True),

@@ -316,6 +316,8 @@ FAULTS: tuple[tuple[str, str, Any, str, dict[str, object]], ...] = (
     ("triton.language.semantic", "TritonSemantic.associative_scan", ("inputs[i].type", "inputs[0].type"), "lines",
      {"part": "plain: several 1"}),
     ("triton.compiler.compiler", "IRSource.parse_options", ('"glir", ', ""), "text of gluon", {"num_ctas": 2}),
+    ("triton.runtime.jit", "serialize_specialization_data", ("__qualname__", "__name__"), "unusual 1",
+     {"way": "specialised"}),
     ("triton.compiler.compiler", "LazyDict.get", ("self.data | func(*args)", "func(*args) | self.data"), "hooks",
      {"decorated": "metadata", "hooked": True}),
 )
