@@ -31,6 +31,10 @@ def mended(choices: Choices, version: str) -> Answers:
     return {"refused": refused, "hits": "False; False", "same code": "False"}
 
 
+def files(choices: Choices, version: str) -> Answers:
+    return {"compiled": "False; False; True", "codes": "0; 0; 0" if choices["file"] == "assembler" else "0; 1; 0"}
+
+
 def stages(choices: Choices, version: str) -> Answers:
     knob = choices["knob"]
     written = ("cubin", "llir", "ptx", "source", "ttgir", "ttir")

@@ -1,13 +1,14 @@
 """Kernels kept in memory and on disk: what must be compiled again, and what must not."""
 
 import os
+from functools import partial
 from pathlib import Path
 from typing import Any
 from unittest import mock
 
 import triton
 
-from tridiff.fuzz.launching.apart import tried
+from tridiff.fuzz.launching.apart import answered, tried
 from tridiff.fuzz.launching.bench import Bench, bench
 from tridiff.fuzz.launching.scene import Answers, Choices
 from tridiff.fuzz.launching.scenes.arguments import HEAD, kernel
@@ -246,6 +247,52 @@ def mended(choices: Choices, backend: str) -> Answers:
             codes.append(module.kernel[(1,)](made.make("tensor i32 0")).asm["ptx"])
         hits = there.compiled
     return {"hits": "; ".join(map(str, hits)), "refused": "; ".join(refused), "same code": str(codes[0] == codes[1])}
+
+
+_CALLING = """
+from triton.language.extra import libdevice
+
+@triton.jit
+def kernel(x, n):
+    tl.store(x, libdevice.ffs(n))
+"""
+_LIBRARY = """define i32 @__nv_ffs(i32 %a) {{
+  %b = mul i32 %a, {number}
+  ret i32 %b
+}}
+"""
+_ASSEMBLER = """#!/bin/sh
+if [ "$1" = --version ]; then echo "Cuda compilation tools, release 12.{number}, V12.{number}.9"
+else exec "{real}" "$@"; fi
+"""
+
+
+def files(choices: Choices, backend: str) -> Answers:
+    """A file that a compilation reads by its path, with other content and with its first again, each time in a process
+    that has not read it yet: what is compiled anew, and which code comes of it."""
+    from triton.backends.nvidia import compiler
+
+    which = str(choices["file"])
+    with bench() as there:
+        path = there.folder / f"own {which}"
+        named = {"libdevice": ("LIBDEVICE",), "assembler": ("PTXAS", "PTXAS_BLACKWELL")}.get(which, ())
+        options = {"extern_libs": {"libdevice": str(path)}} if which == "library" else {}
+        text = _ASSEMBLER if which == "assembler" else _LIBRARY
+        real = compiler.get_ptxas(there.arch).path
+
+        def compiled(number: int) -> str:
+            path.write_text(text.format(number=number, real=real))
+            path.chmod(0o755)
+            compiler.get_ptxas_version.cache_clear()
+            with mock.patch.dict(os.environ, {f"TRITON_{name}_PATH": str(path) for name in named}):
+                made = kernel(_CALLING).warmup(
+                    Arguments().make("tensor i32 0"), 16, grid=(1,), ptx_version=84, **options)
+            return f"{there.compiled[-1]} {made.asm['ptx']}"
+
+        told = [answered([partial(compiled, number)])[0].partition(" ") for number in (4, 5, 4)]
+    codes = [code for _, _, code in told]
+    return {"compiled": "; ".join(hit for hit, _, _ in told), "codes": "; ".join(
+        str(codes.index(code)) for code in codes)}
 
 
 _MARK = "773377377"

@@ -154,6 +154,10 @@ FAULTS: tuple[tuple[str, str, Callable[[Any], Any], str, dict[str, object]], ...
         *about, env_vars=dict.fromkeys(env_vars, "")), "disk 0", {"change": "variable's value"}),
     ("triton.runtime.jit", "JITFunction.run", lambda real: lambda self, *given, debug=False, **more: real(
         self, *given, debug=debug or self.debug, **more), "unusual 0", {"way": "not debugged"}),
+    *(("triton.backends.nvidia.compiler", "file_hash", lambda real: str, "files", {"file": file}) for file in (
+        "library", "libdevice")),
+    ("triton.backends.nvidia.compiler", "get_ptxas_version", lambda real: cache(lambda arch: "release 12.4"), "files",
+     {"file": "assembler"}),
     ("triton.runtime.jit", "find_paths_if", lambda real: lambda values, wanted: real(values, wanted)[:1], "arguments",
      {"a": "int 16", "b": "int 16"}),
 )
