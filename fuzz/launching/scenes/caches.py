@@ -269,7 +269,7 @@ else exec "{real}" "$@"; fi
 
 def files(choices: Choices, backend: str) -> Answers:
     """A file that a compilation reads by its path, with other content and with its first again, each time in a process
-    that has not read it yet: what is compiled anew, and which code comes of it."""
+    that has not read it yet: what is compiled anew (`CUDAOptions.hash`), and which code comes of it."""
     from triton.backends.nvidia import compiler
 
     which = str(choices["file"])

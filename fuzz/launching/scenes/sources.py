@@ -13,7 +13,7 @@ from tridiff.fuzz.launching.words import Arguments
 
 
 def from_text(choices: Choices, backend: str) -> Answers:
-    """A kernel's text of one stage compiled again gives the kernel's code."""
+    """A kernel's text of one stage compiled again (`IRSource.parse_options`) gives the kernel's code."""
     stage, warps = str(choices["stage"]), int(choices["num_warps"])
     made = Arguments()
     arrays = [made.make("tensor fp32 0") for _ in range(3)]

@@ -122,8 +122,8 @@ def _function(user: Any, there: Bench) -> Told:
 
 
 def _specialised(user: Any, there: Bench) -> Told:
-    """What a hook, which lets nothing be compiled, is told of every kind of argument and constant, and whether it is
-    told the same where that is preloaded into a fresh kernel."""
+    """What a hook, which lets nothing be compiled, is told of every kind of argument and constant
+    (`serialize_specialization_data`), and whether it is told the same where that is preloaded into a fresh kernel."""
     told: list[str] = []
     triton.knobs.runtime.jit_cache_hook = lambda **about: told.append(about["compile"]["specialization_data"]) or True
     tl, around, found = triton.language, user.fn.__globals__, dict[str, object]()
