@@ -169,6 +169,17 @@ EXPRESSIONS: dict[str, str] = {
     "names of bases": "[gl.SharedLinearLayout([[1], [2]]).mangle(), gl.SharedLinearLayout([[0, 1], [1, 0]]).shape]",
     "bases": "layouts.bases_per_dim([[0, 1], [0, 2], [1, 0], [0, 0]], 2, skip_broadcast=True)",
     "warps": "layouts.warps_per_cta(gl.SliceLayout(0, blocked), [16, 32])",
+    "sources of kernels":
+        "[(kind.__name__, len({kind(tl.cdiv, {'x': 'i32', 'div': 'i32'}, *more).hash() for more in ((), ({'div': 3},), "
+        "({(1,): 3},), ({'div': 4},), (None, {(0,): [['tt.divisibility', 16]]}))})) for kind in (compiler.ASTSource, "
+        "triton.experimental.gluon._runtime.GluonASTSource)]",
+    "whether floats are fused":
+        "[refused(lambda: triton.knobs.language.fp_fusion_enabled(one)) for off in (False, True) for _ in "
+        "[setattr(triton.knobs.language, 'force_disable_fp_fusion', off)] for one in (None, True, False)]",
+    "managers of caches":
+        "[refused(lambda: [setattr(triton.knobs.cache, 'manager_class', one) or type(triton.runtime.cache.get_cache_man"
+        "ager('a0')).__name__]) for one in (triton.runtime.cache.FileCacheManager, type('Own', "
+        "(triton.runtime.cache.FileCacheManager,), {}))]",
     "barriers": "mbarrier.MBarrierLayout.multicta(num_ctas=4, two_cta=True).mangle()",
     "equal":
         "[blocked == gl.BlockedLayout([1, 2], [4, 8], [2, 2], [1, 0]), blocked == mma, "
@@ -179,16 +190,12 @@ EXPRESSIONS: dict[str, str] = {
     "names of policies":
         "CachePolicy(l2=FractionalEvictionPolicy('evict_normal', 0.25, secondary='evict_first')).mangle()",
     "fraction": "FractionalEvictionPolicy(primary='evict_first', fraction=1, secondary='evict_unchanged')",
-    "descriptor":
-        "TensorDescriptor(data, shape=[32, 32], strides=[32, 1], block_shape=[16, 16], "
-        "padding='zero').block_shape",
     "descriptor of an array":
         "[{**vars(TensorDescriptor.from_tensor(data.view(64, 64), [16, 32], **more)), 'base': 0} for more in "
         "({'padding': 'nan'}, {'round_f32_to_tf32': True})]",
     "strides of descriptors":
         "[refused(lambda: TensorDescriptor(data, [2] * rank, [3 if place == other else 64 for place in range(rank - 1"
         ")] + [1], [1] * rank).strides) for rank in range(2, 7) for other in range(rank)]",
-    "tiled": "Tiled(data, [32, 32], [32, 1], [16, 32], swizzled, padding='zero').block_shape",
     "tiled of an array":
         "[{**vars(Tiled.from_tensor(data.view(64, 64), [8, 32], swizzled, **more)), 'base': 0} for more in ({}, "
         "{'padding': 'nan'}, {'round_f32_to_tf32': True})]",
@@ -196,10 +203,6 @@ EXPRESSIONS: dict[str, str] = {
         "[{**vars(Columns.from_tensor(PIXELS['base'], [16, 32], swizzled, pixel_box_lower_corner=[-1, 0], "
         "pixel_box_upper_corner=[1, 2], **more)), 'base': 0} for more in ({}, {'padding': 'nan'}, "
         "{'round_f32_to_tf32': True}, {'element_strides': [1, 2, 3, 1]})]",
-    "columns":
-        "Columns(base=data.view(1, 8, 8, 64), shape=[1, 8, 8, 64], strides=[4096, 512, 64, 1], "
-        "block_shape=[16, 32], layout=swizzled, padding='zero', element_strides=[1, 1, 1, 1], "
-        "pixel_box_lower_corner=[0, 0], pixel_box_upper_corner=[0, 0]).block_shape",
     "corners":
         "[refused(lambda: Columns(data.view(shape), shape, data.view(shape).stride(), [16, 64], swizzled, "
         "pixel_box_lower_corner=[low] * (len(shape) - 2), pixel_box_upper_corner=[high] * (len(shape) - 2)).mode) "
@@ -256,7 +259,9 @@ EXPRESSIONS: dict[str, str] = {
     "smallest products":
         "[refused(lambda: nvidia.min_dot_size(GPUTarget('cuda', 90, 32))(one, other)) for kinds in [(tl.int8, "
         "tl.float16, tl.float32, tl.float64)] for one in kinds for other in kinds]",
-    "names of types": "[jit.mangle_type(one) for one in (1, 2**40, 2**63, 1.5, True, None, data, (1, 2.0))]",
+    "names of types":
+        "[jit.mangle_type(one) for one in (1, 2**40, 2**63, 1.5, True, None, data, (1, 2.0))] + [jit.mangle_type(one, "
+        "specialize=True) for one in (1, 16)]",
     "types of torch":
         "[(str(kind), refused(lambda: triton._utils.canonicalize_dtype(kind)), *(refused(lambda: "
         "jit.mangle_type(one())) for one in (lambda: torch.empty(16, dtype=kind, device='meta'), lambda: "
@@ -279,9 +284,6 @@ EXPRESSIONS: dict[str, str] = {
     "pointers":
         "[tl.pointer_type(tl.float32, 3, const=True).mangle(), "
         "*(tl.pointer_type(tl.int8) == tl.pointer_type(tl.int8, *more) for more in ((1,), ('global', True)))]",
-    "errors":
-        "[(str(one), str(copy.copy(one))) for one in (errors.OutOfResources(3, 2, 'a'), errors.PTXASError('b'), "
-        "errors.AutotunerError(), errors.InterpreterError('c'))]",
     "errors between processes":
         "[(name, refused(lambda: [(str(one), sorted(vars(one))) for one in (copy.copy(made(*given)), "
         "pickle.loads(pickle.dumps(made(*given))))])) for name in 'TritonError InterpreterError OutOfResources "
@@ -289,11 +291,12 @@ EXPRESSIONS: dict[str, str] = {
         "for made in [getattr(errors, name, 0) or getattr(triton.compiler.errors, name)] for given in ((), ('a',), "
         "('a', 2), ('a', 2, 'b'))]",
     "objects between processes":
-        "[(type(one).__name__, *dict.fromkeys(refused(lambda: str(getattr(way(one), '__dict__', way(one)))) for way in "
-        "(copy.deepcopy, lambda some: pickle.loads(pickle.dumps(some))))) for one in (triton.Config({'A': 1}, 8, "
-        "maxnreg=8), tl.constexpr(3), tl.cdiv, GPUTarget('cuda', 90, 32), nvidia.CUDAOptions(maxnreg=8), "
+        "[(type(one).__name__, *(refused(lambda: str(getattr(way(one), '__dict__', way(one)))) for way in (copy.copy, "
+        "lambda some: pickle.loads(pickle.dumps(some))))) for one in (triton.Config({'A': 1}), triton.Config({'B': 2}, "
+        "8, 2, 2, 64, print, 'text'), tl.constexpr(3), GPUTarget('cuda', 90, 32), nvidia.CUDAOptions(maxnreg=8), "
         "CachePolicy('ca'), TensorDescriptor(**LEGAL), Columns(**PIXELS), triton.reinterpret(data, tl.int32), "
         "jit.MockTensor(3), blocked, mma, swizzled, *TYPES[:6])]",
+    "a configuration of another release": "[vars(one) for one in [triton.Config({})] if not one.__setstate__({})]",
     "constants":
         "[tl.constexpr(3) + 2, 7 - tl.constexpr(3), tl.constexpr(7) // 2, 2 ** tl.constexpr(3), "
         "tl.constexpr(5) & 4, ~tl.constexpr(1), -tl.constexpr(2), tl.constexpr(9) % 4, tl.constexpr(1) << 3, "
@@ -305,7 +308,7 @@ EXPRESSIONS: dict[str, str] = {
         "[tl.constexpr(3) < 4, tl.constexpr(3) == 3, 3 != tl.constexpr(3), tl.constexpr(2).logical_and(0), "
         "tl.constexpr(0).logical_or(5), tl.constexpr(3) | 8, tl.constexpr(3) ^ 1, 1 / tl.constexpr(4)]",
     "constants as values": "[bool(tl.constexpr(0)), tl.constexpr([1, 2, 3])[1], hash(tl.constexpr(3)) == hash(3)]",
-    "tuples": "tl.tuple([1, 2]) + tl.tuple([3])",
+    "tuples": "[tl.tuple([1, 2]) + tl.tuple([3]), tl.tuple([1, 2], tl.tuple_type([tl.int32] * 2, ['a', 'b'])).b]",
     "parts of tuples":
         "[tl.tuple([1, 2, 3])[1:], tl.tuple([1, 2])[0], len(tl.tuple([1])), tl.tuple([1, "
         "2]) * tl.constexpr(2)]",
@@ -317,9 +320,6 @@ EXPRESSIONS: dict[str, str] = {
         "tl.core._wrap_axis(-1, 3)]",
     "configurations":
         "str(triton.Config({'BLOCK': 16}, num_warps=8, num_stages=2, num_ctas=1, maxnreg=64).all_kwargs())",
-    "copied configurations":
-        "[vars(copy.copy(one)) for one in (triton.Config({'A': 1}), triton.Config({'B': 2}, num_warps=8, num_stages=2, "
-        "num_ctas=2, maxnreg=64, pre_hook=print, ir_override='text'))]",
     "equal configurations": "triton.Config({'A': 1}, num_warps=8) == triton.Config({'A': 1}, num_warps=4)",
     "an aggregate":
         "[Loose(tl.constexpr(3), 'one', 'two').one, "
@@ -378,8 +378,6 @@ EXPRESSIONS: dict[str, str] = {
         "bases in ([], [[1, 0]], [[0, 1]], [[1, 0], [0, 1]], [[0, 1], [1, 0]], [[1, 0], [2, 0]], [[0, 0], [0, 1]]) for "
         "made in (gl.NVMMASharedLayout(128, 16, 2, cga_layout=bases), gl.SwizzledSharedLayout(1, 1, 1, [1, 0], bases), "
         "gl.SharedLinearLayout([[0, 1], [1, 0]], [[16 * one for one in base] for base in bases]))]",
-    "tiled and rounded":
-        "Tiled(data, [32, 32], [32, 1], [16, 32], swizzled, padding='nan', round_f32_to_tf32=True).round_f32_to_tf32",
     "tiled and padded":
         "Tiled(torch.zeros(8192, dtype=torch.uint8), [32, 128], [128, 1], [16, 64], gl.NVMMASharedLayout(128, 8, 2, "
         "fp4_padded=True)).layout",
