@@ -214,6 +214,7 @@ tl.static_assert(N == 8, f"N is {N} and {3}")
 tl.static_assert(N == 9, f"N is {N:>5} or {N!r}")
 tl.static_assert(N == 9, f"N is {n}")
 tl.static_print(f"{N}", f"a{N}b")
+tl.static_print(N, "a", sep="-", end="", file=None, flush=True)
 tl.device_print(f"n{N}{'a'!r}", n)
 r = f"{N}"; tl.device_print(r, n)
 r = tl.full((16,), 0, tl.void)
@@ -327,6 +328,9 @@ r = row[:, None].broadcast_to([16])
 r = m.broadcast_to([16, 32]) + m
 r = s.reinterpret(tl.uint32, [128], S1).atomic_scatter_max(x.to(tl.uint32), x, 0) + x.to(tl.uint32)
 r = s.atomic_scatter_max(x, x, 0) + s.atomic_scatter_min(x, x, 0, mask=x > 3)
+r = s.atomic_scatter_or(x, x, 0, mask=x > 3) + s.atomic_scatter_xor(x, x, 0, x > 2)
+r = s.atomic_scatter_and(x, x, 0, x > 1)
+tl.static_print("a", x.type, sep="-", end="", file=None, flush=True)
 r = s.atomic_scatter_or(x, x, 0) + s.atomic_scatter_xor(x, x, 0) + s.atomic_scatter_and(x, x, 0)
 r = tl.reduce(x, 0, plus) + tl.reduce(m, 0, plus) + n
 r = tl.reduce(x, 0, plus, keep_dims=True) + x
@@ -349,6 +353,9 @@ r = TV.load(TV.get_reg_layout(num_warps="4"))
 r = TV.load(TV.get_reg_layout(num_warps=0))
 r = TV.load_min(abs=True); w = TV.load_max(TV.get_reg_layout(instr_variant="32x32b"))
 r = TV.load_min(); w = TV.load_max()
+r = TV.load_min(TV.get_reg_layout(), propagate_nan=triton.language.PropagateNan.ALL)
+r = TV.load_max(abs=True, propagate_nan=triton.language.PropagateNan.ALL)
+r = TV.load(TV.get_reg_layout(instr_variant="16x256b")); w = TV.load(TV.get_reg_layout(4, "32x32b_splitn"))
 TV.store(TV.load() + 1.0, pred=n > 3)
 TV.store(f)
 second(TV, s); first(TV.load(), TV)
@@ -360,13 +367,16 @@ r = TV.reinterpret(tl.float32, [1, 128, 64], TM).index(n).load()
 r = TV.reinterpret(tl.int32).load(); w = TV.reinterpret(shape=[128, 32]).load()
 blackwell.tcgen05_copy(tl.allocate_shared_memory(tl.float32, [128, 64], tl.NVMMASharedLayout(128, 32, 2)), TV)
 blackwell.tcgen05_commit(b.index(0), pred=n > 3); blackwell.tcgen05_commit(b.index(1))
+blackwell.tcgen05_commit(b.index(0), descs=[MA, q.index(0)])
 blackwell.tcgen05_mma(MA, q.index(0), TV); blackwell.tcgen05_mma(MA, q.index(1), TV, use_acc=n > 3, pred=n > 4)
 blackwell.tcgen05_mma(MA, q.index(0), TV, use_acc=False, mbarriers=[b.index(0)], mbarrier_preds=[n > 3])
 blackwell.tcgen05_mma(MA, q.index(0), TV, pred=False, multicast=True, mbarriers=[b.index(0), b.index(1)])
 a = tl.allocate_shared_memory(tl.float8e5, [128, 128], tl.NVMMASharedLayout(128, 8, 2));
     c = blackwell.allocate_tensor_memory(tl.uint8, [128, 4], blackwell.TensorMemoryScalesLayout());
     z = blackwell.allocate_tensor_memory(tl.float32, [128, 128], blackwell.TensorMemoryLayout([128, 128], 1));
-    blackwell.tcgen05_mma_scaled(a, a.permute([1, 0]), z, c, c, "e5m2", "e4m3", use_acc=False, mbarriers=[b.index(0)])
+    blackwell.tcgen05_mma_scaled(a, a.permute([1, 0]), z, c, c, "e5m2", "e4m3", use_acc=False, mbarriers=[b.index(0)]);
+    blackwell.tcgen05_mma_scaled(a, a.permute([1, 0]), z, c, c, "e5m2", "e4m3", pred=n > 3, multicast=True, mbarriers=[
+    b.index(0)], mbarrier_preds=[n > 4])
 r = blackwell.add2(g, g) + blackwell.sub2(g, 1.5) + blackwell.mul2(2, g) + blackwell.min2(g, 0.5)
 r = blackwell.fma2(g, 2.0, g) + blackwell.max2(1, g)
 r = blackwell.add2(g, g.to(tl.float32), dtype=tl.float32); w = blackwell.add2(g.to(tl.float8e5), g.to(tl.float8e5))
@@ -377,7 +387,8 @@ r = blackwell.mul2(m.to(tl.uint8), tl.zeros([16, 64], tl.float16, L2))
 e = tma.make_tensor_descriptor(h_ptr, [n, 64], [64, 1], [1, 64], Q);
     i = tl.arange(0, 64, tl.SliceLayout(0, tl.BlockedLayout([1, 4], [32, 1], [1, 4], [1, 0])));
     blackwell.tma.async_gather(e, i, n, b.index(0), q.index(0)); blackwell.tma.async_scatter(e, i, n, q.index(0));
-    blackwell.tma.async_gather(e, i, 8, b.index(0), q.index(0), pred=n > 3, multicast=True)
+    blackwell.tma.async_gather(e, i, 8, b.index(0), q.index(0), pred=n > 3, multicast=True);
+    blackwell.tma.async_gather(e, i, 8, b.index(0), q.index(0), cache_policy=tl.CachePolicy("none", "evict_first"))
 c = tl.allocate_shared_memory(tl.int64, [2], S1);
     blackwell.clc.try_cancel(c, b.index(0)); r = blackwell.clc.load_result(c); w = r.is_canceled(); u = r.program_id(1)
 """,

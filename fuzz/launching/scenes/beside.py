@@ -141,6 +141,7 @@ def _measured() -> Iterator[object]:
         events.Event().elapsed_time.side_effect = itertools.cycle((90, 20, 70, 110, 50))
     asked: list[tuple[Any, Any]] = [(one, {}) for one in ("7", (5, 5), (none.float16, 9))]
     asked += [((none,), {"quantiles": one, "grad_to_none": [none]}) for one in (None, [0.2, 0.5, 0.9], [2])]
+    asked += [((none,), {"warmup": 3, "rep": 7}), ((none,), {"rep": 9})]
     asked += [((none,), {"return_mode": one}) for one in ("all", "min", "max", "median", "other")]
     with mock.patch.dict(own, runtime=none, subprocess=none, tempfile=none, uuid=none), mock.patch.dict(
             sys.modules, {"torch": none, "triton.profiler": none}):

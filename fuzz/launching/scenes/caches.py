@@ -250,11 +250,9 @@ def mended(choices: Choices, backend: str) -> Answers:
 
 
 _CALLING = """
-from triton.language.extra import libdevice
-
 @triton.jit
 def kernel(x, n):
-    tl.store(x, libdevice.ffs(n))
+    tl.store(x, tl.extra.libdevice.ffs(n))
 """
 _LIBRARY = """define i32 @__nv_ffs(i32 %a) {{
   %b = mul i32 %a, {number}
@@ -268,8 +266,8 @@ else exec "{real}" "$@"; fi
 
 
 def files(choices: Choices, backend: str) -> Answers:
-    """A file that a compilation reads by its path, with other content and with its first again, each time in a process
-    that has not read it yet: what is compiled anew (`CUDAOptions.hash`), and which code comes of it."""
+    """A file that compilations read (`CUDAOptions.hash`), with other content, and with its first again, each time in a
+    process that has not read it yet: what is compiled anew, and which code comes of it."""
     from triton.backends.nvidia import compiler
 
     which = str(choices["file"])

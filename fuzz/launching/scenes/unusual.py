@@ -125,7 +125,12 @@ def _specialised(user: Any, there: Bench) -> Told:
     """What a hook, which lets nothing be compiled, is told of every kind of argument and constant
     (`serialize_specialization_data`), and whether it is told the same where that is preloaded into a fresh kernel."""
     told: list[str] = []
-    triton.knobs.runtime.jit_cache_hook = lambda **about: told.append(about["compile"]["specialization_data"]) or True
+
+    def hook(**about: Any) -> bool:
+        told.append(about["compile"]["specialization_data"])
+        return True
+
+    triton.knobs.runtime.jit_cache_hook = hook
     tl, around, found = triton.language, user.fn.__globals__, dict[str, object]()
     values = (None, True, 1, 16, 2**40, 1.5, float("inf"), "text", tl.int8, (1, (2, None)), (tl.int8, 2.5), Pair(1, 16),
               tl.constexpr(3), tl.constexpr((1, (2,))), tl.pointer_type(tl.int8), around["twice"], around["inner"],
@@ -133,9 +138,10 @@ def _specialised(user: Any, there: Bench) -> Told:
     for name, (number, value) in product("Cn", enumerate(values)):
         told.clear()
         try:
-            for start in (lambda given: user.warmup(_x(), grid=(1,), **given), lambda given: user.preload(told[0])):
-                user.device_caches.clear()
-                start({"n": 5, name: value})
+            user.device_caches.clear()
+            user.warmup(_x(), grid=(1,), **{"n": 5, name: value})
+            user.device_caches.clear()
+            user.preload(told[0])
             data = json.loads(told[0])
             found[f"{name} {number}"] = told[0] == told[1], {
                 one: data[one] for one in data if one.startswith(("sig", "const", "attrs"))}
@@ -151,16 +157,17 @@ def _functions(user: Any, there: Bench) -> Told:
 
 
 def _failing_together(user: Any, there: Bench) -> Told:
-    """A compilation beside another fails, and nothing stays of it; the second time what was kept is forgotten first."""
+    """A compilation beside another fails, and nothing stays of it; the second time what was kept is forgotten first,
+    the third time errors are ignored."""
     if not hasattr(triton, "AsyncCompileMode"):
         return {"refused": "there is none"}
     from triton.runtime import _async_compile
 
     failing = kernel(TEXTS["failing"])
-    errors, left = [], []
-    for forgotten in (False, True):
+    errors, left, active = [], [], False
+    for forgotten, ignoring in ((False, False), (True, False), (False, True)):
         try:
-            with ThreadPoolExecutor(1) as threads, triton.AsyncCompileMode(threads):
+            with ThreadPoolExecutor(1) as threads, triton.AsyncCompileMode(threads, ignore_errors=ignoring):
                 user.warmup(_x(), 5, grid=(1,))
                 failing.warmup(_x(), 5, grid=(1,))
                 if forgotten:
@@ -169,9 +176,9 @@ def _failing_together(user: Any, there: Bench) -> Told:
         except Exception as error:
             errors.append(type(error).__name__)
         left.append(sum(len(cache) for cache, *_ in failing.device_caches.values()))
-    active = _async_compile.active_mode.get() is not None
-    # Where the mode outlives what ended it, whatever is compiled next would wait for threads that are gone.
-    _async_compile.active_mode.set(None)
+        active |= _async_compile.active_mode.get() is not None
+        # Where the mode outlives what ended it, whatever is compiled next would wait for threads that are gone.
+        _async_compile.active_mode.set(None)
     return {"errors": errors, "left": left, "active": active}
 
 
@@ -191,7 +198,8 @@ def _further_options(user: Any, there: Bench) -> Told:
     """What the compiler's parts are asked for, for each option by itself."""
     found: Told = {}
     for name, value in {"sched4reg": True, "ptx_options": "-v", "enable_reflect_ftz": False, "ptx_version": 80,
-                        "min_shared_mem": 4096, "extern_libs": {}, "num_stages": 1, "clc": False}.items():
+                        "min_shared_mem": 4096, "extern_libs": {}, "num_stages": 1, "clc": False,
+                        "fpsan_homomorphic_casts": True}.items():
         with spied() as asked:
             try:
                 user.warmup(_x(), 5, grid=(1,), **{name: value})

@@ -298,7 +298,7 @@ FAULTS: tuple[tuple[str, str, Any, str, dict[str, object]], ...] = (
     (f"{_AMD}.warp_pipeline", "warp_pipeline_stage.__exit__", lambda *about: False, "pieces",
      {"piece": "amd: cdna3 stages", "chip": "gfx942"}),
     (f"{_AMD}._layouts", "AMDWMMALayout.verify", _no_check, "lines", {"part": "amd: rdna 1", "chip": "gfx1100"}),
-    # What is lost on the way to another process, from what a user wrote to a file, or behind the second of several.
+    # What is lost on the way to another process, into a file, or behind the second of several.
     ("triton.compiler.errors", "CompilationError.__reduce__", lambda self: (type(self), (self.src, self.node)),
      "expressions", {"expression": "errors between processes"}),
     ("triton", "Config.__reduce_ex__", lambda self, protocol: (type(self), (self.kwargs,)), "expressions",
@@ -318,6 +318,11 @@ FAULTS: tuple[tuple[str, str, Any, str, dict[str, object]], ...] = (
     ("triton.compiler.compiler", "IRSource.parse_options", ('"glir", ', ""), "text of gluon", {"num_ctas": 2}),
     ("triton.runtime.jit", "serialize_specialization_data", ("__qualname__", "__name__"), "unusual 1",
      {"way": "specialised"}),
+    # Arguments that hardly anybody gives.
+    ("triton.runtime._async_compile", "FutureKernel.result", ("if ignore_errors", "if False"), "unusual 3",
+     {"way": "failing together"}),
+    ("triton.knobs", "language_knobs.fp_fusion_enabled", lambda self, requested: requested is not False, "expressions",
+     {"expression": "whether floats are fused"}),
     ("triton.compiler.compiler", "LazyDict.get", ("self.data | func(*args)", "func(*args) | self.data"), "hooks",
      {"decorated": "metadata", "hooked": True}),
 )
