@@ -20,12 +20,12 @@ SECONDS = 180.0
 LONGEST_LOG = 4000
 
 
-def ask_compiler(request: Request, *, build: Build | None = None, seconds: float = SECONDS) -> Compiled:
+def ask_compiler(request: Request, *, build: Build | None) -> Compiled:
     """Compile what the request names. A compiler that brings its process down is an answer: the stage and the step that
     did not come to its end, with the IR that it was given."""
     with tempfile.TemporaryDirectory(prefix="tridiff-explain-") as name:
         folder = Path(name)
-        ended, log = _run(request, folder, build, interpret=False, seconds=seconds)
+        ended, log = _run(request, folder, build, interpret=False, seconds=SECONDS)
         answer = folder / "answer.json"
         if answer.exists():
             return msgspec.json.decode(answer.read_bytes(), type=Compiled)
@@ -37,11 +37,11 @@ def ask_compiler(request: Request, *, build: Build | None = None, seconds: float
         return replace(known, stages=replace(known.stages, problem=f"{ended}\n{log[-LONGEST_LOG:]}".strip()))
 
 
-def ask_interpreter(request: Request, *, build: Build | None = None, seconds: float = SECONDS) -> Interpreted:
+def ask_interpreter(request: Request, *, build: Build | None) -> Interpreted:
     """Interpret what the request names and watch it. With `debug` the child has the terminal."""
     with tempfile.TemporaryDirectory(prefix="tridiff-explain-") as name:
         folder = Path(name)
-        ended, log = _run(request, folder, build, interpret=True, seconds=0.0 if request.debug else seconds)
+        ended, log = _run(request, folder, build, interpret=True, seconds=0.0 if request.debug else SECONDS)
         answer = folder / "answer.json"
         if answer.exists():
             return msgspec.json.decode(answer.read_bytes(), type=Interpreted)

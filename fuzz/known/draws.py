@@ -18,10 +18,10 @@ GENERATE = hypothesis.settings(database=None, deadline=None, phases=[Phase.gener
 """Values are drawn and never made smaller."""
 
 
-def draw_cases(target: str, limits: Limits, number: int, *, seed: int = 1, subject: str = "own") -> list[Case]:
-    """About `number` cases, the same for the same seed and limits. subject: whose known issues are kept clear of, if
+def draw_cases(target: str, limits: Limits, number: int, *, seed: int = 1) -> list[Case]:
+    """About `number` cases, the same for the same seed and limits. Known issues of `own` are kept clear of, if
     `limits.avoid` names any."""
-    return draws(avoiding.cases(find(target), limits, subject=subject), number, seed=seed)
+    return draws(avoiding.cases(find(target), limits, subject="own"), number, seed=seed)
 
 
 def draws(strategy: SearchStrategy[T], number: int, *, seed: int) -> list[T]:

@@ -9,7 +9,7 @@ from tridiff.fuzz.known.graphs.nodes import below, of_axes
 from tridiff.fuzz.known.issue import KnownIssue
 from tridiff.fuzz.known.rewriting import Changes, Form, has, itself, without
 from tridiff.fuzz.records import Case
-from tridiff.fuzz.records.corpus_entry import Stage, Truth
+from tridiff.fuzz.records.corpus_entry import Stage
 from tridiff.kernels.codegen.constants import is_float
 from tridiff.kernels.codegen.domains import Analysis, expression, operands, with_expression
 from tridiff.kernels.codegen.graph import Apply, Cast, Constant, Expr, Index, Node, Num, Pointwise, Reduce, Store, Sym
@@ -22,9 +22,9 @@ _LOGIC = ("logical_and", "logical_or", "logical_xor", "bitwise_and", "bitwise_or
 
 
 def erring(name: str, match: Callable[[Case], bool], *entries: str, errors: tuple[str, ...], title: str,
-           stage: Stage = "inductor", truth: Truth = "defect", upstream: tuple[str, ...] = ()) -> KnownIssue:
+           stage: Stage = "inductor", upstream: tuple[str, ...] = ()) -> KnownIssue:
     """What shows in errors of the compiler only."""
-    return KnownIssue(name=name, title=title, upstream=upstream, stage=stage, truth=truth, where=HERE,
+    return KnownIssue(name=name, title=title, upstream=upstream, stage=stage, where=HERE,
                       entries=tuple(f"inductor.programs_{one}" for one in entries), match=match, errors=errors)
 
 

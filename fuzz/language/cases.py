@@ -36,8 +36,8 @@ def row_of(case: Case) -> Row:
     return rows()[call_of(case).row]
 
 
-def results_of(call: Call, version: str = NEWEST) -> tuple[Result, ...]:
-    return rows()[call.row].results(call, version)
+def results_of(call: Call) -> tuple[Result, ...]:
+    return rows()[call.row].results(call, NEWEST)
 
 
 def sizes_of(call: Call, programs: int) -> dict[str, int]:

@@ -71,15 +71,15 @@ def read_gate(folder: Path) -> GateSummary:
     return decode_file(read_bytes(folder / GATE, most=MOST_BYTES), GateSummary, source=str(folder / GATE))
 
 
-def report_of(place: Place, *, corpus: Corpus | None, past: Path | None = None) -> Report:
-    """The report of a record. corpus: where findings are that the record does not keep. past: the history of campaigns,
-    default the one beside the record. Raises TridiffError for a record that cannot be read."""
+def report_of(place: Place, *, corpus: Corpus | None) -> Report:
+    """The report of a record. corpus: where findings are that the record does not keep. Raises
+    TridiffError for a record that cannot be read."""
     if place.kind == "gate":
         return gate_report(read_gate(place.folder), Kept(scripts=read_scripts(place.folder)))
     summary = read_summary(place.folder)
     ledger = ledgers(place.folder)[0] if any(place.folder.glob("ledger.json*")) else None
     return report_of_campaign(summary, ledger=ledger, corpus=corpus, folder=place.folder,
-                              past=past or place.folder.parent / history.FILE)
+                              past=place.folder.parent / history.FILE)
 
 
 def report_of_campaign(summary: Summary, *, ledger: Ledger | None, corpus: Corpus | None, folder: Path, past: Path,

@@ -106,7 +106,7 @@ def _named(failure_kind: str) -> list[str]:
     return [rf"(?m)^{name}:?$|\b{name}\(\)"] if re.fullmatch(r"[A-Za-z]\w*(Error|Exception)", name) else []
 
 
-def isolation(found: Signs, *, asserting: bool = False) -> list[str]:
+def isolation(found: Signs) -> list[str]:
     """Statements at the top of a script that run it once more in a child process and look how that ends."""
     started = bool(found.endings or found.hang)
     searches = " or ".join(f're.search(r"{text}", said)' for text in found.texts)

@@ -21,14 +21,11 @@ class Rerun(msgspec.Struct, frozen=True, kw_only=True):
     expected: Expectation | None = None
 
 
-def rerun(
-    what: CorpusEntry | Case, *, subject: str = "", backend: str = "", device: int = 0, hang_limit: float = 10.0,
-) -> Rerun:
+def rerun(what: CorpusEntry | Case, *, subject: str = "", backend: str = "") -> Rerun:
     """Run an entry or a case once in a fresh worker, with its inputs and outputs reported even when all agree.
 
     subject: default the entry's own, `own` for a case. backend: default where the entry was found, `interpreter` for
-    a case. hang_limit: seconds. Raises TridiffError for a case that does not fit its target or a backend that this
-    machine lacks.
+    a case. Raises TridiffError for a case that does not fit its target or a backend that this machine lacks.
     """
     entry = what if isinstance(what, CorpusEntry) else None
     case = what.case if isinstance(what, CorpusEntry) else what
@@ -38,7 +35,7 @@ def rerun(
     problem = misfit(case, subject)
     if problem:
         raise TridiffError(problem, fix="check the entry with `tridiff replay`")
-    with Pool(PoolOptions(backend=backend, device=device, hang_limit=hang_limit, spare=False)) as pool:
+    with Pool(PoolOptions(backend=backend, spare=False)) as pool:
         environment = pool.environment
         outcome = pool.execute(case, subject, backend=backend, want_inputs=True)
     wanted = expectation(entry, subject=subject, triton=environment.triton, backend=backend,

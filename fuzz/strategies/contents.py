@@ -171,7 +171,7 @@ def truth_contents() -> st.SearchStrategy[Content]:
 
 
 @cache
-def offset_contents(*, dtype: str) -> st.SearchStrategy[Content]:
+def offset_contents() -> st.SearchStrategy[Content]:
     """Numbers whose spread is small beside their mean: constant rows, a large offset, one outlier. For floats."""
     spread = st.builds(Iota, start=st.sampled_from((0, 1000, 1_000_000, -1_000_000)), step=st.sampled_from((1, 0, -1)))
     outlier = st.builds(Put, value=st.sampled_from(("1e6", "-1e6", "3e19", "inf", "-inf", "nan")), column=_COLUMNS)

@@ -14,18 +14,18 @@ NINE_DIGITS = len("0.123456789")
 FLOATS = ("fp32", "fp16", "bf16", "fp64")
 
 
-def ranges_text(boxes: Iterable[Box], dtypes: tuple[str, ...], *, shown: int = SHOWN) -> str:
+def ranges_text(boxes: Iterable[Box], dtypes: tuple[str, ...]) -> str:
     """Boxes as patterns: `[0x1..0x7f] x {0x0}`."""
     listed = list(boxes)
     texts = []
-    for box in listed[:shown]:
+    for box in listed[:SHOWN]:
         parts = []
         for (first, last), name in zip(box.ranges, dtypes, strict=True):
             digits = dtype(name).bits // 4 or 1
             parts.append(f"{{{first:#0{digits + 2}x}}}" if first == last
                          else f"[{first:#0{digits + 2}x}..{last:#0{digits + 2}x}]")
         texts.append(" x ".join(parts))
-    more = f", {len(listed) - shown} more" if len(listed) > shown else ""
+    more = f", {len(listed) - SHOWN} more" if len(listed) > SHOWN else ""
     return ", ".join(texts) + more
 
 

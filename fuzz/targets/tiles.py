@@ -54,18 +54,18 @@ def power_of_two(n: int) -> int:
     return 1 << max(n - 1, 0).bit_length()
 
 
-def elementwise_blocks(launch: Launch, *, tile: int = 256) -> dict[str, object]:
+def elementwise_blocks(launch: Launch) -> dict[str, object]:
     """ROW_BLOCK and COL_BLOCK of one tile that spans the columns."""
     block = power_of_two(launch.case.sizes["cols"])
-    return {"ROW_BLOCK": max(tile // block, 1), "COL_BLOCK": block}
+    return {"ROW_BLOCK": max(256 // block, 1), "COL_BLOCK": block}
 
 
-def reduction_blocks(launch: Launch, *, tile: int = 2048) -> dict[str, object]:
+def reduction_blocks(launch: Launch) -> dict[str, object]:
     """AXIS, ROW_BLOCK and COL_BLOCK of a driver that reduces the case's columns; for `axis` 0 the sizes and
     strides of the transposed arrays as well."""
     rows, cols = launch.case.sizes["rows"], launch.case.sizes["cols"]
     block = power_of_two(cols)
-    kept = max(min(tile // block, 64), 1)
+    kept = max(min(2048 // block, 64), 1)
     if launch.case.params["axis"] == 1:
         return {"AXIS": 1, "ROW_BLOCK": kept, "COL_BLOCK": block}
     given: dict[str, object] = {"AXIS": 0, "ROW_BLOCK": block, "COL_BLOCK": kept, "rows": cols, "cols": rows}

@@ -47,7 +47,7 @@ def _content(name: str, dtype: str) -> st.SearchStrategy[Content]:
         return weight_contents()
     if name.endswith("m2"):
         return st.one_of(weight_contents(), square_contents())
-    return st.one_of(contents(dtype=dtype), offset_contents(dtype=dtype))
+    return st.one_of(contents(dtype=dtype), offset_contents())
 
 
 @st.composite

@@ -349,10 +349,10 @@ def launch(text: str, arguments: Sequence[NDArray[Any] | int], *, threads: int, 
             run_thread(program, Thread(memory, {**parameters, **special}))
 
 
-def run_thread(program: Program, thread: Thread, *, limit: int = 100_000) -> None:
-    """One thread from entry to `ret`; Unsupported after `limit` instructions."""
+def run_thread(program: Program, thread: Thread) -> None:
+    """One thread from entry to `ret`; Unsupported after 100,000 instructions."""
     position = 0
-    for _ in range(limit):
+    for _ in range(100_000):
         step = program.instructions[position]
         position += 1
         if step.guard is not None and bool(thread.read(step.guard)) == step.negated:
@@ -363,4 +363,4 @@ def run_thread(program: Program, thread: Thread, *, limit: int = 100_000) -> Non
             position = program.labels[step.operands[0]]
         else:
             thread.execute(step.opcode, step.operands)
-    raise Unsupported(f"no end after {limit} instructions")
+    raise Unsupported("no end after 100,000 instructions")

@@ -23,15 +23,13 @@ class SpecialCase:
     known_divergence: tuple[Number, ...] = ()
 
 
-def _f(
-    op: str, inputs: tuple[Number, ...], *accepted: Number, dtype: str = "fp32", zero_sign: bool = True,
-    known: tuple[Number, ...] = (),
-) -> SpecialCase:
-    return SpecialCase(op, dtype, inputs, accepted, zero_sign, known)
+def _f(op: str, inputs: tuple[Number, ...], *accepted: Number, zero_sign: bool = True,
+       known: tuple[Number, ...] = ()) -> SpecialCase:
+    return SpecialCase(op, "fp32", inputs, accepted, zero_sign, known)
 
 
-def _i(op: str, inputs: tuple[int, ...], *accepted: int, dtype: str = "i32") -> SpecialCase:
-    return SpecialCase(op, dtype, inputs, accepted)
+def _i(op: str, inputs: tuple[int, ...], *accepted: int) -> SpecialCase:
+    return SpecialCase(op, "i32", inputs, accepted)
 
 
 _MIN32 = -(2**31)

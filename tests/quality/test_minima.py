@@ -59,14 +59,14 @@ def expected(case: Case, given: Values) -> dict[str, tuple[str, ...]]:
             for name, listed in given.items()}
 
 
-def is_plain(entry: CorpusEntry, *, layouts: bool = True) -> None:
+def is_plain(entry: CorpusEntry) -> None:
     """Nothing is left of the draw but the values."""
     case = entry.case
     assert (entry.status, entry.reproduced) == ("stable", "5/5")
     assert entry.signature.verdict is Verdict.DISAGREE
     assert (case.options, case.variants, case.repeats) == (LaunchOptions(), (), 0)
     for spec in case.arrays:
-        if layouts and spec.name != "b":
+        if spec.name != "b":
             assert spec.layout == Layout(), spec.name
 
 

@@ -33,10 +33,10 @@ PADDED = 8
 """No padding makes a buffer so many times as large."""
 
 
-def filled_buffer(draft: Draft, *, dtype: DType, shape: tuple[int, ...], slots: int = 0, plain: bool = False) -> int:
+def filled_buffer(draft: Draft, *, dtype: DType, shape: tuple[int, ...], slots: int = 0) -> int:
     """A buffer whose every element is written: at allocation, by one store, or slot by slot."""
     roomy = PADDED * draft.bytes_of(dtype, shape) <= draft.shared_bytes_left
-    layout = draft.draw(layouts.shared(shape=shape, bits=WIDTH[dtype], padded=roomy and not slots, plain=plain))
+    layout = draft.draw(layouts.shared(shape=shape, bits=WIDTH[dtype], padded=roomy and not slots))
     if slots:
         ring = draft.step(Alloc(dtype, shape, layout, slots))
         for slot in range(slots):

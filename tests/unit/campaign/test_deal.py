@@ -18,8 +18,6 @@ from tridiff.fuzz.campaign.record import Counts, Plan, ShardResult, ShardSpec
 from tridiff.fuzz.campaign.yields import Yields, combination
 from tridiff.fuzz.registry import find
 
-RICH = "triton.softmax"
-
 
 def options(**changes: object) -> object:
     return campaign_options(**{"targets": ("triton.*",), "subjects": ("own",), "backends": ("interpreter",),

@@ -30,11 +30,10 @@ DIMS = ("rows", "cols")
 
 def division_case(
     a: tuple[str, ...] = ("-1",), b: tuple[str, ...] = ("2",), *, target: str = "helpers.div_floor_integer",
-    dtype: str = "i32",
 ) -> Case:
     """One row of dividends and divisors, listed."""
     def array(name: str, content: Content | None) -> ArraySpec:
-        return ArraySpec(name=name, dtype=dtype, dims=DIMS, content=content)
+        return ArraySpec(name=name, dtype="i32", dims=DIMS, content=content)
 
     return Case(
         target=target, sizes={"rows": 1, "cols": len(a)}, params={"form": "blocks"},

@@ -40,7 +40,6 @@ from tridiff.oracles.dtypes import dtype, name_of_tensor, torch_dtype
 from tridiff.oracles.rules import NUM0, REL
 
 LIMITS = Limits(elements=1 << 8, rows=8)
-_CPU = torch.device("cpu")
 
 
 @cache

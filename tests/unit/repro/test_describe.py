@@ -13,10 +13,10 @@ from tridiff.fuzz.repro.rerun import Rerun
 from tridiff.oracles.rules import ABS, BIT, NUM, NUM0, ULP, Rule
 
 
-def rerun_of(case: Case, evidence: Evidence, *, verdict: Verdict = Verdict.DISAGREE) -> Rerun:
-    signature = Signature(target=case.target, subject="own", verdict=verdict, kind="value", where="out")
-    outcome = outcome_of(case, verdict, signature, backend="cuda", reason="1 of 1 rows of out are wrong (value)",
-                         evidence=evidence)
+def rerun_of(case: Case, evidence: Evidence) -> Rerun:
+    signature = Signature(target=case.target, subject="own", verdict=Verdict.DISAGREE, kind="value", where="out")
+    outcome = outcome_of(case, Verdict.DISAGREE, signature, backend="cuda", evidence=evidence,
+                         reason="1 of 1 rows of out are wrong (value)")
     return Rerun(case=case, subject="own", backend="cuda", outcome=outcome,
                  environment=Environment(triton="3.9.0", torch="2.13.0", device="NVIDIA H200"),
                  expected=expect(verdict=Verdict.AGREE))
