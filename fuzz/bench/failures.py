@@ -12,6 +12,7 @@ from collections.abc import Callable, Iterable, Iterator, Sequence
 from pathlib import Path
 
 import msgspec
+from msgspec.structs import replace
 
 from tridiff.fuzz.backends import kind
 from tridiff.fuzz.errors import TridiffError
@@ -53,8 +54,8 @@ class Failure(msgspec.Struct, frozen=True, kw_only=True):
         """What a campaign would see that does not know of the fault."""
         hidden = without_fault(self.subject)
         assert self.outcome.signature is not None
-        signature = msgspec.structs.replace(self.outcome.signature, subject=hidden)
-        return msgspec.structs.replace(self.outcome, subject=hidden, signature=signature)
+        signature = replace(self.outcome.signature, subject=hidden)
+        return replace(self.outcome, subject=hidden, signature=signature)
 
 
 class Laboratory:
@@ -97,7 +98,7 @@ class Laboratory:
             case, outcome, runs = shrunk.case, shrunk.outcome, shrunk.runs
         failure = Failure(cause=cause, subject=subject, drawn=drawn, case=case, outcome=outcome, runs=runs)
         issues = Attribution(lambda relative: self.run(relative, subject, backend)).issues(case, failure.told)
-        return msgspec.structs.replace(failure, issues=issues)
+        return replace(failure, issues=issues)
 
 
 def of_faults(laboratory: Laboratory, *, targets: Sequence[str], each: int, draws: int, seed: int) -> Iterator[Failure]:
@@ -143,8 +144,8 @@ def of_issues(laboratory: Laboratory, entries: Iterable[CorpusEntry], backends: 
             choices = [()] if kind(backend) == "interpreter" else itertools.product((1, 2, 4, 8), (1, 3))
             for choice in choices:
                 options = dict(zip(("num_warps", "num_stages"), choice, strict=False))
-                changed = msgspec.structs.replace(entry.case.options, **options)
-                case = msgspec.structs.replace(entry.case, options=changed)
+                changed = replace(entry.case.options, **options)
+                case = replace(entry.case, options=changed)
                 outcome = laboratory.failing(case, entry.signature.subject, backend)
                 if outcome is not None and any(
                         one.name == issue and one.shows_on(backend) and one.shows_as(outcome.signature)

@@ -12,7 +12,7 @@ from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from pathlib import Path
 
-import msgspec
+from msgspec.structs import replace
 
 from tridiff.fuzz.backends import kind
 from tridiff.fuzz.campaign.plan import plan_shards
@@ -155,7 +155,7 @@ def _campaign(backend: str, workers: int, until: float) -> tuple[Counts, float]:
     options = CampaignOptions(seconds=left + 60, targets=FRESH_TARGETS, subjects=("own",), backends=(backend,),
                               devices=(0,), workers=workers, seed=1, shrink=False)
     with tempfile.TemporaryDirectory() as folder:
-        shards = tuple(msgspec.structs.replace(one, elements=1 << 14, rows=1 << 10)
+        shards = tuple(replace(one, elements=1 << 14, rows=1 << 10)
                        for one in plan_shards(options))
         campaign = Campaign.start(Plan(id="bench", options=options, shards=shards), root=Path(folder))
         moments: list[tuple[float, Counts]] = []
@@ -248,8 +248,8 @@ def _rows(until: float) -> list[Measurement]:
         started, number = time.monotonic(), 0
         while time.monotonic() < until - 1 or not number:
             seed = Content(base=Mixture(seed=number + 3))
-            arrays = (msgspec.structs.replace(case.arrays[0], content=seed), *case.arrays[1:])
-            number += pool.execute(msgspec.structs.replace(case, arrays=arrays), "own").rows.judged
+            arrays = (replace(case.arrays[0], content=seed), *case.arrays[1:])
+            number += pool.execute(replace(case, arrays=arrays), "own").rows.judged
         rate = number / (time.monotonic() - started)
     return [Measurement(name="bare launch, torch reference and compare (2^20 rows of 128)", value=bare, unit="rows/s",
                         limit="device memory bandwidth"),

@@ -7,7 +7,7 @@ from collections.abc import Iterator
 from contextlib import suppress
 from pathlib import Path
 
-import msgspec
+from msgspec.structs import replace
 
 from tridiff.fuzz.backends import kind
 from tridiff.fuzz.blame import decide
@@ -64,7 +64,7 @@ def blame(case: Case, subject: str, backend: str, *, signature: Signature | None
     except _InCompiler:
         compiling = f"compile:{backend.partition(':')[2]}"
         found = _Search(case, subject, compiling, signature, used, plant).blame()
-        return msgspec.structs.replace(found, backend=backend)
+        return replace(found, backend=backend)
     finally:
         if own:
             used.close()
@@ -148,7 +148,7 @@ class _Search:
                      evidence=(*found.evidence, *departed, *self._behind(first)))
         if made.behind and made.stage in ("front-end", "language"):
             # Who is behind it says more than what the kernel goes through.
-            return msgspec.structs.replace(made, stage="language" if _LIBRARY.search(made.behind) else "front-end")
+            return replace(made, stage="language" if _LIBRARY.search(made.behind) else "front-end")
         return made
 
     def _departing(self, found: decide.Decision) -> Iterator[str]:
@@ -294,7 +294,7 @@ class _Search:
         yield decide.OTHER_WARPS, {"case": self._with(num_warps=1 if options.num_warps != 1 else 4)}
 
     def _with(self, **options: object) -> Case:
-        return msgspec.structs.replace(self._case, options=msgspec.structs.replace(self._case.options, **options))
+        return replace(self._case, options=replace(self._case.options, **options))
 
     def _omissions(self) -> None:
         """Passes that change the IR, left out one at a time. Where several of them help, the first behind which it is

@@ -1,6 +1,6 @@
 """Blames in corpus entries."""
 
-import msgspec
+from msgspec.structs import replace
 
 from tridiff.fuzz.blame.decide import WITHOUT
 from tridiff.fuzz.records import Blame, CorpusEntry
@@ -17,7 +17,7 @@ def with_blame(entry: CorpusEntry, found: Blame) -> CorpusEntry:
     if standing is not None and standing.localised and not found.localised:
         return entry
     rest = [one for one in entry.blame if _key(one) != _key(found)]
-    return msgspec.structs.replace(entry, blame=tuple(sorted((*rest, shortened(found)), key=_key)))
+    return replace(entry, blame=tuple(sorted((*rest, shortened(found)), key=_key)))
 
 
 def shortened(found: Blame) -> Blame:
@@ -29,12 +29,12 @@ def shortened(found: Blame) -> Blame:
     told = [f"it fails as before without any one of {len(idle)} other passes"] * bool(idle)
     told += [f"nothing compiles without any one of {len(needed)} other passes"] * bool(needed)
     rows = tuple(one for one in found.vector if one not in (*idle, *needed))
-    return msgspec.structs.replace(found, evidence=(*found.evidence, *told), vector=(
+    return replace(found, evidence=(*found.evidence, *told), vector=(
         *rows[:1], *(_without_words(found, one) for one in rows[1:])))
 
 
 def _without_words(found: Blame, tried: Tried) -> Tried:
-    silent = msgspec.structs.replace(tried, said="")
+    silent = replace(tried, said="")
     return silent if found.ended(silent) == tried.said else tried
 
 

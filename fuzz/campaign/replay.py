@@ -17,6 +17,7 @@ from contextlib import ExitStack
 from typing import Literal, Protocol
 
 import msgspec
+from msgspec.structs import replace
 
 from tridiff.fuzz.backends import expand, kind
 from tridiff.fuzz.corpus.cause import same_finding
@@ -138,7 +139,7 @@ def replay_one(entry: CorpusEntry, *, subject: str, backend: str, runner: Callab
     blank = ReplayResult(id=entry.id, target=entry.case.target, subject=subject, backend=backend, status="unreadable")
     problem = misfit(entry.case, subject)
     if problem:
-        return msgspec.structs.replace(blank, reason=problem)
+        return replace(blank, reason=problem)
     worker = runner(backend)
     environment = worker.environment
     wanted = expectation(entry, subject=subject, triton=environment.triton, backend=backend, torch=environment.torch)
@@ -149,7 +150,7 @@ def replay_one(entry: CorpusEntry, *, subject: str, backend: str, runner: Callab
         try:
             outcome = worker.execute(entry.case, subject, backend=backend)
         except TridiffError as error:
-            return msgspec.structs.replace(blank, reason=str(error))
+            return replace(blank, reason=str(error))
         status, reason = compare(outcome, wanted)
         if status == "changed" and wanted and wanted.verdict.failed and same_finding(outcome, entry):
             status, reason = "as_expected", ""
@@ -157,7 +158,7 @@ def replay_one(entry: CorpusEntry, *, subject: str, backend: str, runner: Callab
             break
     if status == "changed" and tried > 1:
         reason += f" (in {tried} attempts at a flaky finding)"
-    return msgspec.structs.replace(
+    return replace(
         blank, triton=environment.triton, torch=environment.torch, actual=outcome.verdict.value,
         expected=wanted.verdict.value if wanted else UNKNOWN, status=status, reason=reason,
         ok={"as_expected": True, "changed": False}.get(status), seconds=round(time.perf_counter() - started, 6),

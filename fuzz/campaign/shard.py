@@ -8,7 +8,7 @@ import contextlib
 import dataclasses
 from pathlib import Path
 
-import msgspec
+from msgspec.structs import replace
 
 from tridiff.fuzz.backends import kind
 from tridiff.fuzz.builds.alike import Alike
@@ -124,7 +124,7 @@ class _Shard:
         self.environment = self.pool.environment
         self.budget.start()
         # Of a pair, what one build lacks cannot be compared.
-        lacking = next(filter(None, (self.target.run.lacking(msgspec.structs.replace(one, backend=self.spec.backend))
+        lacking = next(filter(None, (self.target.run.lacking(replace(one, backend=self.spec.backend))
                                      for one in self.pool.environments())), "")
         if lacking:
             result = self.result(left_out=lacking)
@@ -147,7 +147,7 @@ class _Shard:
     def result(self, *, error: str = "", left_out: str = "") -> ShardResult:
         sightings = self.hunt.sightings
         return ShardResult(
-            spec=msgspec.structs.replace(self.spec, lacking=()), counts=self.store.counts(),
+            spec=replace(self.spec, lacking=()), counts=self.store.counts(),
             findings=tuple(self.hunt.findings),
             known_seen=self.store.known_seen(known_findings(self.spec, self.state)), reasons=self.store.reasons(),
             issues=self.store.issues(), found_after=tuple(one.seconds for one in sightings),

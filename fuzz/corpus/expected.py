@@ -3,7 +3,7 @@
 Where the installed torch is itself under test (subject `inductor`), its version counts as well.
 """
 
-import msgspec
+from msgspec.structs import replace
 
 from tridiff.fuzz.records import CorpusEntry, Expectation, Verdict
 from tridiff.fuzz.target.subjects import without_fault
@@ -55,7 +55,7 @@ def with_verdict(
     new = Expectation(subject=subject, triton=triton, backend=backend, verdict=verdict, kind=kind,
                       torch=_public(torch) if torch_matters(subject) else "")
     rest = [one for one in entry.expected if _key(one) != _key(new)]
-    return msgspec.structs.replace(entry, expected=tuple(sorted((*rest, new), key=_key)))
+    return replace(entry, expected=tuple(sorted((*rest, new), key=_key)))
 
 
 def merge(stored: CorpusEntry, newcomer: CorpusEntry) -> tuple[CorpusEntry, int, int]:
@@ -66,4 +66,4 @@ def merge(stored: CorpusEntry, newcomer: CorpusEntry) -> tuple[CorpusEntry, int,
     if not added:
         return stored, 0, contradicted
     expected = tuple(sorted((*stored.expected, *added), key=_key))
-    return msgspec.structs.replace(stored, expected=expected), len(added), contradicted
+    return replace(stored, expected=expected), len(added), contradicted

@@ -16,7 +16,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Literal
 
-import msgspec
+from msgspec.structs import replace
 
 from tridiff.fuzz.corpus.expected import expectation, merge, with_verdict
 from tridiff.fuzz.errors import TridiffError
@@ -292,11 +292,11 @@ def _shortened(entry: CorpusEntry) -> CorpusEntry:
     def short(values: dict[str, tuple[str, ...]]) -> dict[str, tuple[str, ...]]:
         return {name: one if len(one) <= _KEPT_EVIDENCE else () for name, one in values.items()}
 
-    evidence = msgspec.structs.replace(
+    evidence = replace(
         old, inputs=short(old.inputs), actual=short(old.actual), log=old.log[-4000:],
         expected={name: short(one) for name, one in old.expected.items()})
-    shorter = msgspec.structs.replace(entry, evidence=evidence)
-    return shorter if _fits(shorter) else msgspec.structs.replace(
+    shorter = replace(entry, evidence=evidence)
+    return shorter if _fits(shorter) else replace(
         entry, evidence=Evidence(launched=old.launched))
 
 

@@ -4,7 +4,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
-import msgspec
+from msgspec.structs import replace
 
 from tridiff.fuzz.builds import Build, resolve
 from tridiff.fuzz.errors import TridiffError
@@ -91,7 +91,7 @@ def explain(what: What, wish: Wish) -> Explanation:
     asked = request(what, wish)
     compiled = ask_compiler(asked, build=wish.build) if wish.compile else Compiled()
     twins = twins_of(compiled.stages.text("ptx"))
-    interpreted = ask_interpreter(msgspec.structs.replace(asked, twins=twins), build=wish.build) if (
+    interpreted = ask_interpreter(replace(asked, twins=twins), build=wish.build) if (
         wish.interpret) else Interpreted()
     for one, other in ((compiled, interpreted), (interpreted, compiled)):
         if one.problem and (other.problem or not (wish.compile and wish.interpret)):
@@ -101,9 +101,9 @@ def explain(what: What, wish: Wish) -> Explanation:
     entry, case = what.entry, what.case
     subjects = tuple(find(case.target).subjects) if case is not None else ()
     found: Compiled | Interpreted = compiled if compiled.launches else interpreted
-    stages = compiled.stages if not compiled.problem else msgspec.structs.replace(
+    stages = compiled.stages if not compiled.problem else replace(
         compiled.stages, problem=compiled.problem)
-    memory = interpreted.memory if not interpreted.problem else msgspec.structs.replace(
+    memory = interpreted.memory if not interpreted.problem else replace(
         interpreted.memory, problem=interpreted.problem)
     return Explanation(
         title=_title(what), about=_about(what), case=tuple(describe_case(case)) if case is not None else (),
@@ -162,7 +162,7 @@ def _with_record(card: ElementCard | None, element: Element | None, entry: Corpu
         return found[number] if 0 <= number < len(found) else ""
 
     expected = {oracle: text for oracle, values in evidence.expected.items() if (text := listed(values))}
-    return msgspec.structs.replace(card, recorded=listed(evidence.actual), expected=expected | card.expected)
+    return replace(card, recorded=listed(evidence.actual), expected=expected | card.expected)
 
 
 def differences(asked: Request, compiled: Compiled, against: str, build: Build | None) -> list[Difference]:
@@ -200,7 +200,7 @@ def _setting(asked: Request, compiled: Compiled, against: str, build: Build | No
     elif name == "triton":
         build = resolve(value)
     elif name == "subject":
-        asked = msgspec.structs.replace(asked, subject=value)
+        asked = replace(asked, subject=value)
     elif equals and (name in LaunchOptions.__struct_fields__ or name in compiled.specialisation.compiled):
         setting["options"] = {name: scalar(value)}
     elif equals and name in {one.name for one in compiled.specialisation.arguments}:
@@ -213,5 +213,5 @@ def _setting(asked: Request, compiled: Compiled, against: str, build: Build | No
         raise TridiffError(f"--against {against[:80]!r} is nothing to compare with", fix=(
             "write specialisation, unaligned, arch=sm_80, triton=3.6.0, subject=NAME, an option such as num_warps=8, "
             f"an argument ({arguments}) such as n=64, or a file that ends in .ttir, .ttgir, .llir or .ptx"))
-    return msgspec.structs.replace(asked, passes=False,
-                                   setting=msgspec.structs.replace(asked.setting, **setting)), build
+    return replace(asked, passes=False,
+                                   setting=replace(asked.setting, **setting)), build

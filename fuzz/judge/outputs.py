@@ -4,8 +4,8 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
 
-import msgspec
 import torch
+from msgspec.structs import replace
 
 from tridiff.fuzz.backends.launch import resolve
 from tridiff.fuzz.content import text
@@ -216,7 +216,7 @@ def judge_outputs(case: Case, target: Target, buffers: Mapping[str, Buffer],
             return Judged(
                 Verdict.DISAGREE, f"{found.disagree} of {found.rows} rows of {name} are wrong ({kind})", counts,
                 kind=kind, where=name, failing_rows=found.failing_rows if batched else (),
-                evidence=msgspec.structs.replace(_evidence(case, buffers, answers, row, rule_of),
+                evidence=replace(_evidence(case, buffers, answers, row, rule_of),
                                                  wrong=_wrong(found, name, case.array(name).dtype, actual,
                                                               answers[name], rule_of[name].kind == "SET")))
         if found.conflict and (worst is None or worst.verdict is Verdict.AGREE or worst.reason == ALL_OPEN):
@@ -331,7 +331,7 @@ def _evidence(case: Case, buffers: Mapping[str, Buffer], answers: dict[str, list
             values = answer.values[0] if rule_of[name].kind == "SET" else answer.values
             stored = _as_stored(values, spec.dtype)
             expected.setdefault(answer.name, {})[name] = _row_text(stored, spec.dtype, place, batched)
-    return msgspec.structs.replace(plain, expected=expected)
+    return replace(plain, expected=expected)
 
 
 def same_bits(case: Case, target: Target, first: Mapping[str, Buffer], second: Mapping[str, Buffer], *,

@@ -4,6 +4,7 @@ from typing import Annotated, Literal, get_args
 
 import msgspec
 from msgspec import Meta
+from msgspec.structs import replace
 
 from tridiff.kernels import lines
 from tridiff.kernels.record import Record
@@ -129,7 +130,7 @@ class Blame(Record, kw_only=True, rename={"step": "pass"}):
             else:
                 evidence.append(one)
         found = msgspec.convert({**fields, "vector": rows, "evidence": evidence}, Blame)
-        return msgspec.structs.replace(found, evidence=(found.usual, *evidence)) if found.usual else found
+        return replace(found, evidence=(found.usual, *evidence)) if found.usual else found
 
     @property
     def usual(self) -> str:
@@ -159,12 +160,12 @@ class Blame(Record, kw_only=True, rename={"step": "pass"}):
         unsaid = self.vector[:1] == (_UNSAID,)
         if not self.vector or (self.vector[0].change == AS_IT_IS and not unsaid):
             return self
-        first = msgspec.structs.replace(_UNSAID, said=said)
-        return msgspec.structs.replace(self, vector=(first, *self.vector[unsaid:]))
+        first = replace(_UNSAID, said=said)
+        return replace(self, vector=(first, *self.vector[unsaid:]))
 
     def without_as_it_is(self, said: str) -> "Blame":
         """The blame without that, or with that row alone without its words, where `behind_as_it_is` gives it back."""
-        rest = msgspec.structs.replace(self, vector=self.vector[1:] or (_UNSAID,))
+        rest = replace(self, vector=self.vector[1:] or (_UNSAID,))
         return rest if rest.behind_as_it_is(said) == self else self
 
     @property
@@ -224,11 +225,11 @@ def _together(rows: tuple[Tried, ...]) -> tuple[Tried, ...]:
     for one in rows:
         change = f"{found[-1].change}{_AND}{one.change}" if found else ""
         if found and (found[-1].effect, found[-1].said) == (one.effect, one.said) and len(change) <= LONGEST:
-            found[-1] = msgspec.structs.replace(one, change=change)
+            found[-1] = replace(one, change=change)
         else:
             found.append(one)
     return tuple(found)
 
 
 def _apart(rows: tuple[Tried, ...]) -> tuple[Tried, ...]:
-    return tuple(msgspec.structs.replace(one, change=change) for one in rows for change in one.change.split(_AND))
+    return tuple(replace(one, change=change) for one in rows for change in one.change.split(_AND))

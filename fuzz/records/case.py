@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING, Annotated, Literal
 
 import msgspec
 from msgspec import UNSET, Meta, UnsetType
+from msgspec.structs import replace
 
 from tridiff.fuzz.errors import TridiffError
 from tridiff.fuzz.records.codec import SCHEMA, digest, without_defaults
@@ -211,14 +212,14 @@ class Case(Record, kw_only=True):
     def __post_init__(self) -> None:
         lines.read_within(self, "arrays", ArraySpec.of_line)
         if isinstance(self.program, Graph) and not self.program.buffers and self.arrays:
-            graph = msgspec.structs.replace(self.program, buffers=self._buffers())
+            graph = replace(self.program, buffers=self._buffers())
             msgspec.structs.force_setattr(self, "program", graph)
 
     def in_files(self) -> dict[str, object]:
         """Arrays in lines; the buffers of a graph once, as arrays, where they are all that the arrays say."""
         told: dict[str, object] = {"arrays": tuple(spec.line or spec for spec in self.arrays)}
         if isinstance(self.program, Graph) and self.program.buffers == self._buffers():
-            told["program"] = msgspec.structs.replace(self.program, buffers=())
+            told["program"] = replace(self.program, buffers=())
         return told
 
     def _buffers(self) -> Buffers:
@@ -242,7 +243,7 @@ class Case(Record, kw_only=True):
 
     def under(self, options: LaunchOptions) -> "Case":
         """The case under others of its options alone."""
-        return self if options == self.options else msgspec.structs.replace(self, options=options, variants=())
+        return self if options == self.options else replace(self, options=options, variants=())
 
     def array(self, name: str) -> ArraySpec:
         """The array called `name`."""

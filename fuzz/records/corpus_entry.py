@@ -4,6 +4,7 @@ from typing import TYPE_CHECKING, Annotated, Literal
 
 import msgspec
 from msgspec import Meta
+from msgspec.structs import replace
 
 from tridiff.fuzz.records.blame import Blame
 from tridiff.fuzz.records.blame import Stage as Stage
@@ -118,14 +119,14 @@ class CorpusEntry(Record, kw_only=True, rename={"truth": "class"}):
             said = Signature.of_line(self.signature, self.case.target)
             msgspec.structs.force_setattr(self, "signature", said)
         if not self.signature.target:
-            of_case = msgspec.structs.replace(self.signature, target=self.case.target)
+            of_case = replace(self.signature, target=self.case.target)
             msgspec.structs.force_setattr(self, "signature", of_case)
         if not self.id:
             msgspec.structs.force_setattr(self, "id", entry_id(self.signature))
         if isinstance(self.found_in, str):
             msgspec.structs.force_setattr(self, "found_in", Environment.of_line(self.found_in))
         if self.evidence.whole and (inputs := {**self._listed, **self.evidence.inputs}) != self.evidence.inputs:
-            evidence = msgspec.structs.replace(self.evidence, inputs=inputs)
+            evidence = replace(self.evidence, inputs=inputs)
             msgspec.structs.force_setattr(self, "evidence", evidence)
         lines.read_within(self, "blame", Blame.of_lines, form=tuple)
         blame = tuple(one.behind_as_it_is(self._ended) for one in self.blame)
@@ -136,7 +137,7 @@ class CorpusEntry(Record, kw_only=True, rename={"truth": "class"}):
             if len(self.signature.kind) > LONGEST:
                 raise ValueError("the kind of its signature is too long for an expectation")
             msgspec.structs.force_setattr(self, "expected", tuple(
-                msgspec.structs.replace(one, kind=self.signature.kind) if one.kind == _OF_SIGNATURE else one
+                replace(one, kind=self.signature.kind) if one.kind == _OF_SIGNATURE else one
                 for one in self.expected))
         if any(" " in one.triton + one.backend for one in self.expected):
             msgspec.structs.force_setattr(self, "expected", _apart(self.expected))
@@ -159,17 +160,17 @@ class CorpusEntry(Record, kw_only=True, rename={"truth": "class"}):
         rows = _together(_together(self.expected, "triton"), "backend")
         told: dict[str, object] = {"blame": tuple(
             one.lines or one for one in (full.without_as_it_is(self._ended) for full in self.blame))}
-        if msgspec.structs.replace(self, expected=rows).expected != self.expected:
+        if replace(self, expected=rows).expected != self.expected:
             rows = self.expected
         told["expected"] = tuple(one.line(self.signature) or one for one in rows)
         if self.evidence.whole:
             listed = self._listed
-            told["evidence"] = msgspec.structs.replace(self.evidence, inputs={
+            told["evidence"] = replace(self.evidence, inputs={
                 name: values for name, values in self.evidence.inputs.items() if values != listed.get(name)})
         if line := self.found_in.line:
             told["found_in"] = line
         if self.signature.target == self.case.target:
-            told["signature"] = self.signature.line or msgspec.structs.replace(self.signature, target="")
+            told["signature"] = self.signature.line or replace(self.signature, target="")
         if self.id == entry_id(self.signature):
             told["id"] = ""
         return told
@@ -204,12 +205,12 @@ def _together(rows: tuple[Expectation, ...], field: str) -> tuple[Expectation, .
     """One row for those that differ in one field alone."""
     values: dict[Expectation, list[str]] = {}
     for one in rows:
-        values.setdefault(msgspec.structs.replace(one, **{field: ""}), []).append(getattr(one, field))
-    return tuple(msgspec.structs.replace(one, **{field: " ".join(found)}) for one, found in values.items())
+        values.setdefault(replace(one, **{field: ""}), []).append(getattr(one, field))
+    return tuple(replace(one, **{field: " ".join(found)}) for one, found in values.items())
 
 
 def _apart(rows: tuple[Expectation, ...]) -> tuple[Expectation, ...]:
     """A row for each version and backend, in the order in which the corpus keeps them."""
-    found = [msgspec.structs.replace(one, triton=version, backend=backend) for one in rows
+    found = [replace(one, triton=version, backend=backend) for one in rows
              for version in one.triton.split(" ") for backend in one.backend.split(" ")]
     return tuple(sorted(found, key=lambda one: (one.subject, one.triton, one.backend, one.torch)))

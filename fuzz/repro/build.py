@@ -9,8 +9,8 @@ import types
 from collections.abc import Callable, Collection, Mapping
 from typing import Any
 
-import msgspec
 import torch
+from msgspec.structs import replace
 
 from tridiff.fuzz.backends import kind
 from tridiff.fuzz.backends.compile import CompileRunner, Specialisation, pointer_to, specialise
@@ -67,7 +67,7 @@ def build(request: Request) -> Candidates:
     if request.failure_kind == "memory_order":
         raise no_script("a missing memory order is read from the compiled code, no value is sure to show it")
     if request.failure_kind in _IN_CODE and kind(request.backend) == "cuda":
-        request = msgspec.structs.replace(request, backend="compile:sm_90")  # read there as well as from a launch
+        request = replace(request, backend="compile:sm_90")  # read there as well as from a launch
     device = torch.device("cpu")
     buffers = buffers_of(case, device)
     function = torch_script.candidates(request, target, buffers, subject.helper)
@@ -88,7 +88,7 @@ def build(request: Request) -> Candidates:
                            fix="write all of them with --long")
     found = _candidates(request, target, buffers, calls)
     assembly = assembled(calls[-1], _pointers(buffers, calls[-1]), _architecture(request)) if request.ptx else None
-    return msgspec.structs.replace(found, assembly=assembly)
+    return replace(found, assembly=assembly)
 
 
 def _architecture(request: Request) -> str:
@@ -326,7 +326,7 @@ def _body(request: Request, buffers: Mapping[str, Buffer], shown: list[tuple[Cal
         checks, verdict = check_lines(expected, buffers, failure_kind=failure, launch=launch(request.case.options),
                                       inputs=inputs, untouched=untouched, tight=tight,
                                       variants=tuple(launch(one) for one in request.case.variants))
-    options = msgspec.structs.replace(request.case.options, debug=True) if shown[0][0].options.debug else (
+    options = replace(request.case.options, debug=True) if shown[0][0].options.debug else (
         request.case.options)
     return Body(above=tuple(above), arrays=tuple(lines), launch=launch(options), checks=checks, verdict=verdict,
                 dtypes=tuple(buffers[name].spec.dtype for name in used))

@@ -7,6 +7,7 @@ from concurrent.futures import FIRST_COMPLETED, Future, ThreadPoolExecutor, wait
 from typing import Literal
 
 import msgspec
+from msgspec.structs import replace
 
 from tridiff.fuzz.backends import kind
 from tridiff.fuzz.backends.available import available_backends
@@ -103,7 +104,7 @@ def _check_one(entry: CorpusEntry | TridiffError, offered: tuple[str, ...], trit
                     triton=triton, state="skip")
     if not backend:
         names = ", ".join(sorted({one.backend for one in entry.expected if one.subject == entry.signature.subject}))
-        return msgspec.structs.replace(blank, answer="SKIP", reason=f"recorded for {names or 'no backend'}, none of "
+        return replace(blank, answer="SKIP", reason=f"recorded for {names or 'no backend'}, none of "
                                        "which is available here")
     expected = "" if wanted is None or wanted.verdict is Verdict.NOT_CHECKED else (
         "BUG" if wanted.verdict.failed else "OK")
@@ -111,14 +112,14 @@ def _check_one(entry: CorpusEntry | TridiffError, offered: tuple[str, ...], trit
         made = script(entry, backend=backend, length="short if possible", fails=expected == "BUG",
                       time_limit=time_limit)
     except TridiffError as error:
-        return msgspec.structs.replace(blank, answer="SKIP", expected=expected, reason=f"no script: {error}")
+        return replace(blank, answer="SKIP", expected=expected, reason=f"no script: {error}")
     if expected == "OK" and made.answer == "BUG" and backend == "interpreter" and _plain_fails(entry):
-        return msgspec.structs.replace(blank, answer="SKIP", expected=expected, reason=PLAIN_FAILS, lines=made.lines)
+        return replace(blank, answer="SKIP", expected=expected, reason=PLAIN_FAILS, lines=made.lines)
     if expected == "BUG" and made.answer == "OK" and entry.status == "flaky":
-        return msgspec.structs.replace(
+        return replace(
             blank, answer="OK", expected=expected, lines=made.lines, seconds=made.ran.seconds,
             reason=f"flaky: seen in {entry.reproduced} runs, and in none of {made.ran.launches} here")
-    return msgspec.structs.replace(
+    return replace(
         blank, expected=expected, answer=made.answer, reason=made.ran.reason, state=_state(expected, made.ran),
         lines=made.lines, bundle=made.lines > MAX_LINES, seconds=made.ran.seconds)
 

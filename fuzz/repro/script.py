@@ -15,6 +15,7 @@ from pathlib import Path
 from typing import Literal
 
 import msgspec
+from msgspec.structs import replace
 
 from tridiff.fuzz.backends import BACKENDS, compiler, kind
 from tridiff.fuzz.backends.available import available_backends
@@ -111,7 +112,7 @@ def script(
     case, schedule = _wrong_launch(entry)
     delayed = verify and case.delay is not None and runs_here(backend)
     if delayed:  # it may fail as well where nobody waits
-        case = msgspec.structs.replace(case, delay=None)
+        case = replace(case, delay=None)
     request = Request(
         title=_comment(entry.title or entry.id), note=_note(entry), case=case, subject=subject, backend=backend,
         failure=entry.signature.verdict, failure_kind=entry.signature.kind, where=entry.signature.where,
@@ -129,12 +130,12 @@ def script(
     said = f"{made.text} {made.ran.reason} {made.beside and made.beside.reason}"
     if other is not None and kind(backend) == "interpreter" and not made.differs and re.search(_HIDES, said):
         with contextlib.suppress(TridiffError):  # what there is, stays
-            apart = best(msgspec.structs.replace(request, around=True))
+            apart = best(replace(request, around=True))
             made = apart if apart.differs else made
     if fails and made.answer == "OK" and kind(backend) == "interpreter":
-        made = best(msgspec.structs.replace(request, only_repaired=True))
+        made = best(replace(request, only_repaired=True))
     if delayed and made.answer == "OK":
-        return best(msgspec.structs.replace(request, case=entry.case))  # raises: a script has no pause
+        return best(replace(request, case=entry.case))  # raises: a script has no pause
     return made
 
 
@@ -148,7 +149,7 @@ def _wrong_launch(entry: CorpusEntry) -> tuple[Case, int]:
         return entry.case.under(launched.options), launched.schedule
     if launched.schedule:
         raise no_script("two schedules of one case give other bits, a script shows one kernel")
-    return msgspec.structs.replace(entry.case, variants=(launched.options,)), 0
+    return replace(entry.case, variants=(launched.options,)), 0
 
 
 def _with_script(backend: str, entry: CorpusEntry) -> str:
@@ -197,7 +198,7 @@ def _best(candidates: Candidates, backend: str, *, verify: bool, run: Callable[[
             if beside is None:
                 return tried[-1]
             there = beside(one.text)
-            tried[-1] = msgspec.structs.replace(tried[-1], beside=there)
+            tried[-1] = replace(tried[-1], beside=there)
             if there.answer != "BUG":
                 return tried[-1]
     if failing := next((one for one in tried if one.answer == "BUG"), None):
@@ -280,7 +281,7 @@ def _ask(request: Request, *, time_limit: float, path: str, stop: Stop = never,
     """What the child wrote; asked a second time without the compiler's front end if that brings it down."""
     problem = ""
     for liveness in (True, False):
-        asked = msgspec.structs.replace(request, liveness=liveness)
+        asked = replace(request, liveness=liveness)
         environment = {name: value for name, value in os.environ.items() if name != "TRITON_INTERPRET"}
         if path:
             environment["PYTHONPATH"] = os.pathsep.join(filter(None, (path, environment.get("PYTHONPATH", ""))))

@@ -5,6 +5,7 @@ from collections.abc import Callable
 from typing import Protocol
 
 import msgspec
+from msgspec.structs import replace
 
 from tridiff.fuzz.campaign.findings import id_of
 from tridiff.fuzz.campaign.replay import misfit
@@ -112,7 +113,7 @@ def shrink(entry: CorpusEntry, pool: CaseRunner, *, subject: str, backend: str, 
         raise TridiffError(f"the smaller case failed while {entry.id} was shrunk and in none of {len(again)} runs "
                            "afterwards", fix="try again, or with another --time")
     environment = pool.environment
-    fresh = msgspec.structs.replace(
+    fresh = replace(
         _of_form(entry, shown[0].signature, was=first.signature), case=found.case,
         evidence=shown[0].evidence or Evidence(), reproduced=f"{len(shown)}/{len(again)}",
         status="stable" if len(shown) == len(again) else "flaky", expected=())
@@ -127,9 +128,9 @@ def _of_form(entry: CorpusEntry, seen: Signature | None, *, was: Signature) -> C
     """The entry, named by the known form in its smaller case if that is another one, or by none."""
     if seen is None or seen.about == was.about:
         return entry
-    signature = msgspec.structs.replace(entry.signature, about=seen.about)
+    signature = replace(entry.signature, about=seen.about)
     title = entry.title.replace(f" ({was.about})", f" ({seen.about})" if seen.about else "", 1)
-    return msgspec.structs.replace(entry, id=id_of(signature, finding_of(signature)), signature=signature, title=title)
+    return replace(entry, id=id_of(signature, finding_of(signature)), signature=signature, title=title)
 
 
 def _differences(seen: Signature, saved: Signature) -> str:
@@ -147,7 +148,7 @@ def _shown(part: Verdict | str) -> str:
 
 def _advice(seen: Signature, saved: Signature) -> str:
     """What to do about a failure that is not the saved one. `about` is the target's word for the case itself."""
-    if msgspec.structs.replace(seen, about=saved.about) == saved:
+    if replace(seen, about=saved.about) == saved:
         return "it is the same failure if its target has got another word for the case since: put that into its about"
     return "choose another --backend"
 

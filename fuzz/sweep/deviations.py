@@ -12,9 +12,9 @@ from dataclasses import dataclass
 from fnmatch import fnmatchcase
 from fractions import Fraction
 
-import msgspec
 import numpy as np
 import numpy.typing as npt
+from msgspec.structs import replace
 
 from tridiff.fuzz.sweep.patterns import operand
 from tridiff.fuzz.sweep.records import Deviation, SweepRecord, SweepSpec
@@ -126,13 +126,13 @@ def explanation(spec: SweepSpec, deviation: Deviation, inputs: Iterable[Values] 
 def explained(spec: SweepSpec, deviation: Deviation, inputs: Iterable[Values] = ()) -> Deviation:
     """The deviation with its explanation, or with none."""
     found = explanation(spec, deviation, inputs)
-    return msgspec.structs.replace(deviation, known=found.why if found else "")
+    return replace(deviation, known=found.why if found else "")
 
 
 def explained_record(record: SweepRecord) -> SweepRecord:
     """A record with today's explanations."""
-    return msgspec.structs.replace(record, results=tuple(
-        msgspec.structs.replace(one, deviations=tuple(explained(one.spec, d) for d in one.deviations))
+    return replace(record, results=tuple(
+        replace(one, deviations=tuple(explained(one.spec, d) for d in one.deviations))
         for one in record.results))
 
 

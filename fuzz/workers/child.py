@@ -4,7 +4,7 @@ import os
 import resource
 import socket
 
-import msgspec
+from msgspec.structs import replace
 
 from tridiff.fuzz.backends import kind, watched
 from tridiff.fuzz.errors import TridiffError
@@ -43,7 +43,7 @@ def serve(address: str, *, backend: str, device: int, memory: int) -> int:
                 together, spent = executor.execute_joined(
                     request.cases, request.subject, backend=request.backend, stage=stage)
                 spent |= any([wear.spent(one) for one in together.outcomes])
-                done = protocol.DoneJoined(sequence=number, spent=spent, outcome=msgspec.structs.replace(
+                done = protocol.DoneJoined(sequence=number, spent=spent, outcome=replace(
                     together, outcomes=tuple(map(bounded, together.outcomes))))
             else:
                 outcome, spent = executor.execute(
@@ -67,7 +67,7 @@ def bounded(outcome: Outcome) -> Outcome:
     """The outcome with its texts as short as whoever reads the message insists."""
     if len(outcome.reason) <= LONGEST_REASON:
         return outcome
-    return msgspec.structs.replace(outcome, reason=outcome.reason[:LONGEST_REASON])
+    return replace(outcome, reason=outcome.reason[:LONGEST_REASON])
 
 
 def _limit(backend: str, device: int, memory: int) -> None:

@@ -5,8 +5,8 @@ import time
 from collections.abc import Callable
 from typing import Any
 
-import msgspec
 import torch
+from msgspec.structs import replace
 
 from tridiff.fuzz.backends import kind, lacking_type
 from tridiff.fuzz.backends.launch import HoldsBack, Launch, LaunchReport, Runner, Times, resolve, unlike
@@ -112,7 +112,7 @@ class Executor:
         """The outcome, with the repairs that it lacks if it is a failure of the plain interpreter."""
         if outcome.subject != PLAIN or not outcome.verdict.failed:
             return outcome
-        return msgspec.structs.replace(outcome, explained_by=self._lacking(attempt), explained_too=())
+        return replace(outcome, explained_by=self._lacking(attempt), explained_too=())
 
     def _poison_device(self) -> None:
         """Dirty fresh device memory and every scratch allocation, so that reads of either show."""
@@ -199,7 +199,7 @@ class Executor:
             else:
                 outcome = attempt.describe() if inputs_only else attempt.run()
             if observe is not None:
-                self.observed = msgspec.structs.replace(observed(attempt, observe), seconds=attempt.times)
+                self.observed = replace(observed(attempt, observe), seconds=attempt.times)
             return self._told(outcome, begun), False
         except BaseException as error:
             failure = self._failure(error, backend, said)
@@ -308,7 +308,7 @@ class Attempt:
         options = self.case.options
         if self.subject.hook == "runtime_error":
             # The planted assertion exists only in a kernel built with assertions on.
-            options = msgspec.structs.replace(options, debug=True)
+            options = replace(options, debug=True)
         helper = resolve(self.subject.helper)
         self.options, self.helper = options, helper
         if not self.case.arrays:
@@ -352,7 +352,7 @@ class Attempt:
         """What was found of the last launch, with the launch that it was."""
         if self.way is None or not found.verdict.failed:
             return found
-        return dataclasses.replace(found, evidence=msgspec.structs.replace(
+        return dataclasses.replace(found, evidence=replace(
             found.evidence or Evidence(), launched=self.way))
 
     def launch_again(self, *, options: LaunchOptions | None = None, schedule: int = 0,

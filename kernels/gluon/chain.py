@@ -8,8 +8,8 @@ kernel, `tridiff.fuzz.kinds.chains.evaluate` computes what it must give (contrac
 
 from typing import Annotated, Literal
 
-import msgspec
 from msgspec import UNSET, Meta, UnsetType
+from msgspec.structs import replace
 
 from tridiff.kernels.gluon.layouts import Axis, Distributed, Extents, Order, Shared
 from tridiff.kernels.record import Record
@@ -306,9 +306,9 @@ def operands(step: Step) -> tuple[int, ...]:
 def renumbered(step: Step, numbers: dict[int, int]) -> Step:
     """The step with the values it refers to replaced."""
     changes = {name: numbers[value] for name, value in _operands(step).items()}
-    return msgspec.structs.replace(step, **changes)
+    return replace(step, **changes)
 
 
 def with_step(chain: Chain, number: int, step: Step) -> Chain:
     """The chain with one step replaced."""
-    return msgspec.structs.replace(chain, steps=(*chain.steps[:number], step, *chain.steps[number + 1:]))
+    return replace(chain, steps=(*chain.steps[:number], step, *chain.steps[number + 1:]))

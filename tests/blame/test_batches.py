@@ -5,6 +5,7 @@ from pathlib import Path
 
 import msgspec
 import pytest
+from msgspec.structs import replace
 
 from tests.support.repository import ENTRIES
 from tridiff.fuzz.blame import batch as batches
@@ -24,7 +25,7 @@ def entry(name: str, *rows: tuple[str, str, str]) -> CorpusEntry:
     found = ENTRIES.find(name)
     expected = tuple(Expectation(subject=found.signature.subject, triton=triton, backend=backend,
                                  verdict=Verdict(verdict)) for triton, backend, verdict in rows)
-    return msgspec.structs.replace(found, expected=expected, blame=())
+    return replace(found, expected=expected, blame=())
 
 
 def value(*rows: tuple[str, str, str]) -> CorpusEntry:
@@ -59,8 +60,8 @@ def test_what_is_recorded_to_be_right_with_a_version_is_left_out() -> None:
 def test_defects_that_show_on_this_backend_alone_go_first_and_those_nobody_tried_last() -> None:
     alone = value(("3.9.0", "cuda", "disagree"))
     both = crash(("3.9.0", "cuda", "crash"), ("3.9.0", "compile:sm_90", "crash"))
-    untried = msgspec.structs.replace(value(("3.6.0", "cuda", "disagree")), id="value-0000")
-    judged = msgspec.structs.replace(alone, id="value-1111", truth="undefined")
+    untried = replace(value(("3.6.0", "cuda", "disagree")), id="value-0000")
+    judged = replace(alone, id="value-1111", truth="undefined")
     found = jobs([judged, untried, both, alone], GPU, "3.9.0", only="cuda")
     assert [job.entry for job in found] == [alone, both, untried, judged]
     assert not jobs([value(("3.9.0", "cuda", "agree"))], GPU, "3.9.0", only="cuda")

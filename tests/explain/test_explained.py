@@ -11,6 +11,7 @@ from types import SimpleNamespace
 
 import msgspec
 import pytest
+from msgspec.structs import replace
 
 from tests.support.browser import MISSING, browser
 from tests.support.in_subprocess import Checks, every_check
@@ -62,7 +63,7 @@ def test_a_finding_is_explained_as_json(explained: bytes) -> None:
 def test_the_launch_that_was_wrong_is_explained() -> None:
     found = entry()
     told = Launched(options=LaunchOptions(num_warps=8), schedule=1)
-    found = msgspec.structs.replace(found, evidence=msgspec.structs.replace(found.evidence, launched=told))
+    found = replace(found, evidence=replace(found.evidence, launched=told))
     asked = request(What(named="x", case=found.case, entry=found), Wish())
     assert asked.case is not None and (asked.case.options, asked.schedule) == (told.options, 1)
     assert request(What(named="x", case=found.case, entry=entry()), Wish()).case == found.case
@@ -100,7 +101,7 @@ def test_a_page_needs_nothing_beside_it(explained: bytes) -> None:
 def test_what_a_file_names_is_text_on_the_page(explained: bytes) -> None:
     one = msgspec.json.decode(explained, type=Explanation)
     foul = "<script>alert(1)</script>\u202e"
-    text = page(msgspec.structs.replace(one, title=foul, evidence=(foul,)))
+    text = page(replace(one, title=foul, evidence=(foul,)))
     assert "<script>alert" not in text and "\u202e" not in text
 
 

@@ -8,8 +8,8 @@ import os
 from collections.abc import Iterator
 from pathlib import Path
 
-import msgspec
 import pytest
+from msgspec.structs import replace
 
 from tests.gpu.known import explained
 from tests.unit.plans.drawing import ALL, PLANS, drawn, places
@@ -55,7 +55,7 @@ def test_own_kernels_agree(target: Target, pool: Pool) -> None:
 
 
 def _sanitized(case: Case) -> Case:
-    return msgspec.structs.replace(case, params={"sanitize": True}, delay=None, repeats=2)
+    return replace(case, params={"sanitize": True}, delay=None, repeats=2)
 
 
 @pytest.fixture(scope="module")
@@ -70,8 +70,8 @@ def _judge(target: Target, fault: str, pool: Pool) -> tuple[str, int]:
     tried = 0
     hidden = (target.name, fault) in HIDDEN
     cases = places(target, fault, count=4 if hidden else TRIES)
-    plain = [msgspec.structs.replace(case, params={"sanitize": False}, repeats=2) for case in cases]
-    delayed = [msgspec.structs.replace(case, params={"sanitize": False}, delay=delay) for case in cases[:5]
+    plain = [replace(case, params={"sanitize": False}, repeats=2) for case in cases]
+    delayed = [replace(case, params={"sanitize": False}, delay=delay) for case in cases[:5]
                for delay in DELAYS]
     small = [case for case in cases if isinstance(case.program, Plan) and len(case.program.workers) <= 2
              and case.program.loop != "static" and len(case.program.ops) <= 3]

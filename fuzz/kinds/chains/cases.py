@@ -1,8 +1,8 @@
 """From a drawn chain to a case and back to a launch."""
 
-import msgspec
 from hypothesis import strategies as st
 from msgspec import UNSET
+from msgspec.structs import replace
 
 from tridiff.fuzz.backends import lacking_type
 from tridiff.fuzz.backends.delay import built_in, named, of_launch
@@ -167,8 +167,8 @@ def with_chain(case: Case, chain: Chain) -> Case | None:
     contents = {spec.name: spec for spec in case.arrays}
     arrays = tuple(spec_of(array, contents[array.name].content, offset=contents[array.name].layout.offset)
                    for array in chain.arrays)
-    made = msgspec.structs.replace(case, program=chain, sizes=sizes_of(chain), arrays=arrays,
-                                   options=msgspec.structs.replace(case.options, num_warps=chain.warps))
+    made = replace(case, program=chain, sizes=sizes_of(chain), arrays=arrays,
+                                   options=replace(case.options, num_warps=chain.warps))
     return made if valid(made) else None
 
 

@@ -6,9 +6,9 @@ Plans are built so that most draws are legal; `tridiff.kernels.pipelines.legal` 
 from collections.abc import Callable
 from typing import Any, Literal
 
-import msgspec
 from hypothesis import assume
 from hypothesis import strategies as st
+from msgspec.structs import replace
 
 from tridiff.fuzz.kinds.plans import cases
 from tridiff.fuzz.records import Case, Content, Finite, LaunchOptions, Small
@@ -144,7 +144,7 @@ def plans(draw: st.DrawFn, *, family: Family) -> Plan:
     if exact_floats:
         sources = sources[:1]
     if isinstance(sink, TmaStore):
-        sink = msgspec.structs.replace(sink, swizzle=draw(st.sampled_from(_swizzles(columns * itemsize, rows))))
+        sink = replace(sink, swizzle=draw(st.sampled_from(_swizzles(columns * itemsize, rows))))
     ring = draw(st.integers(1, 5))
     warps = draw(st.sampled_from((4, 8) if specialised else (4, 1, 2, 8)))
     fields: dict[str, Any] = dict(
@@ -189,10 +189,10 @@ def _adapted(draw: Draw, sink: Sink, fields: dict[str, Any], ring: int) -> Sink:
                 fields["default"] = "compute"
                 fields["workers"] = tuple(worker for worker in fields["workers"] if worker.role != "compute")
             buffers = sink.buffers
-        return msgspec.structs.replace(sink, buffers=buffers, pending=min(sink.pending, buffers - 1))
+        return replace(sink, buffers=buffers, pending=min(sink.pending, buffers - 1))
     if isinstance(sink, Fold):
         returned = bool(fields.get("workers")) and fields["default"] == "compute" and draw(st.booleans())
-        return msgspec.structs.replace(sink, returned=returned)
+        return replace(sink, returned=returned)
     return sink
 
 
@@ -230,7 +230,7 @@ def _dots(draw: st.DrawFn) -> Plan:
     first = _source(draw, copies, (rows, columns), itemsize, core=not registers)
     shape = (columns, n) if across else (n, columns)
     assume(shape[1] * itemsize >= 32)
-    second = msgspec.structs.replace(_source(draw, copies, shape, itemsize, core=True), across=across)
+    second = replace(_source(draw, copies, shape, itemsize, core=True), across=across)
     stage = rows * columns * itemsize + n * columns * itemsize
     least = depth + 1
     ring = draw(st.integers(least, max(min(5, SHARED_BYTES // (2 * stage)), least)))

@@ -2,8 +2,8 @@
 
 from pathlib import Path
 
-import msgspec
 import pytest
+from msgspec.structs import replace
 
 from tests.support.repository import ENTRIES
 from tridiff.fuzz.bench.bundles import Chosen, Row, bundle, choices, spread, table
@@ -17,14 +17,14 @@ VERSIONS = ("3.6.0", "3.9.0")
 def chosen(**more: object) -> Chosen:
     given = {"entry": "codegen.scan/x", "kind": ("codegen", "llvm", "crash"), "backend": "compile:gfx942",
              "recorded": {"3.6.0": "BUG", "3.9.0": "OK"}, **more}
-    return Chosen(**given)  # type: ignore[arg-type]
+    return Chosen(**given)
 
 
 def entry(*rows: tuple[str, str, Verdict]) -> CorpusEntry:
     found = ENTRIES.find("codegen.scan/sigabrt-63f2f12421")
     expected = tuple(Expectation(subject=found.signature.subject, triton=triton, backend=backend, verdict=verdict)
                      for triton, backend, verdict in rows)
-    return msgspec.structs.replace(found, expected=expected)
+    return replace(found, expected=expected)
 
 
 def test_entries_are_chosen_that_one_version_fails_and_another_does_not() -> None:
@@ -35,7 +35,7 @@ def test_entries_are_chosen_that_one_version_fails_and_another_does_not() -> Non
     for other in (entry(("3.6.0", "interpreter", Verdict.CRASH), ("3.9.0", "interpreter", Verdict.CRASH)),
                   entry(("3.6.0", "interpreter", Verdict.CRASH), ("3.9.0", "interpreter", Verdict.NOT_CHECKED)),
                   entry(("3.6.0", "cuda", Verdict.CRASH), ("3.9.0", "cuda", Verdict.AGREE)),
-                  msgspec.structs.replace(repaired, truth="undefined")):
+                  replace(repaired, truth="undefined")):
         assert not list(choices([other], VERSIONS))
 
 

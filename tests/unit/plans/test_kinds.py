@@ -2,6 +2,7 @@
 
 import msgspec
 import pytest
+from msgspec.structs import replace
 
 from tests.support.draws import draws
 from tridiff.fuzz.records import Case
@@ -21,12 +22,12 @@ def drawn(target: Target, count: int = 4) -> list[Case]:
 def test_programs_of_another_kind_are_no_cases(name: str) -> None:
     target = all_targets()[name]
     (case,) = drawn(target)[:1]
-    assert target.draw.valid(case) and not target.draw.valid(msgspec.structs.replace(case, program=msgspec.UNSET))
+    assert target.draw.valid(case) and not target.draw.valid(replace(case, program=msgspec.UNSET))
     for other in ONE_OF_EACH:
         (stranger,) = drawn(all_targets()[other])[:1]
         if other.partition(".")[0] != name.partition(".")[0] and type(stranger.program) is not type(case.program):
-            assert not target.draw.valid(msgspec.structs.replace(case, program=stranger.program)), other
-            assert not target.draw.valid(msgspec.structs.replace(stranger, target=name)), other
+            assert not target.draw.valid(replace(case, program=stranger.program)), other
+            assert not target.draw.valid(replace(stranger, target=name)), other
 
 
 @pytest.mark.parametrize("name", OF_A_KIND)

@@ -6,8 +6,8 @@ import xml.etree.ElementTree as ElementTree
 from pathlib import Path
 from typing import Any
 
-import msgspec
 import pytest
+from msgspec.structs import replace
 
 from tests.unit.report.records import HOSTILE, SCRIPT, entry, gate, hostile_entry, night, of
 from tridiff.fuzz.campaign.record import Counts
@@ -162,8 +162,8 @@ def test_an_issue_has_all_that_a_stranger_needs() -> None:
 
 def test_an_issue_tells_versions_that_fail_in_another_way() -> None:
     one = entry(NEW)
-    other = msgspec.structs.replace(one.expected[0], triton="3.7.1", kind="misaligned_address")
-    text = issue(msgspec.structs.replace(one, expected=(*one.expected, other)), script=SCRIPT, found_by="By fuzzing.")
+    other = replace(one.expected[0], triton="3.7.1", kind="misaligned_address")
+    text = issue(replace(one, expected=(*one.expected, other)), script=SCRIPT, found_by="By fuzzing.")
     assert "| cuda | crash | crash (otherwise) | right |" in text
 
 
@@ -175,7 +175,7 @@ def test_an_issue_of_what_is_no_defect_says_so_first() -> None:
 def test_an_issue_tells_what_was_seen_of_the_place() -> None:
     seen = Blame(stage="ttgir", step="make_ttgir add_x", confidence="seen", triton="3.6.0", backend="cuda",
                  evidence=("right behind make_ttgir add_w and wrong behind make_ttgir add_x",))
-    one = msgspec.structs.replace(entry(NEW), blame=(seen,))
+    one = replace(entry(NEW), blame=(seen,))
     text = issue(one, script=SCRIPT, found_by="By fuzzing.", further="## Workarounds\n\n- none\n")
     assert "- Triton 3.6.0, cuda: right behind make\\_ttgir add\\_w and wrong behind make\\_ttgir add\\_x." in text
     assert text.index("Where it goes wrong") < text.index("## Workarounds") < text.index("## How it was found")
