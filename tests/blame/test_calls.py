@@ -175,11 +175,11 @@ def test_a_blame_names_what_departs_from_a_baseline_where_the_case_is_right(usua
                                                                             named: str) -> None:
     laboratory = Laboratory(usual=usual, made=2)
     laboratory.baseline = Laboratory(right=right)
-    found = _Search(addition(rows=2), "own", "interpreter", None, laboratory, "").blame()  # type: ignore[arg-type]
+    found = _Search(addition(rows=2), "own", "interpreter", None, laboratory, "").blame()
     assert found.behind == named
     assert {one.change: one.effect for one in found.vector}["with the baseline"] == ("gone" if right else "same")
     laboratory.baseline = None
-    assert _Search(addition(rows=2), "own", "interpreter", None, laboratory, "").blame().behind == ""  # type: ignore[arg-type]
+    assert _Search(addition(rows=2), "own", "interpreter", None, laboratory, "").blame().behind == ""
 
 
 class OfTorch(Laboratory):
@@ -195,9 +195,9 @@ def test_inductor_is_not_to_blame_for_what_another_triton_under_the_same_torch_d
         right: bool, stage: str) -> None:
     case = ENTRIES.find("zero-sign-a375762658").case
     laboratory = OfTorch()
-    alone = _Search(case, "inductor", "interpreter", None, laboratory, "").blame()  # type: ignore[arg-type]
+    alone = _Search(case, "inductor", "interpreter", None, laboratory, "").blame()
     assert (alone.stage, alone.confidence) == ("inductor", "inferred")
     laboratory.baseline = OfTorch(right=right)
-    found = _Search(case, "inductor", "interpreter", None, laboratory, "").blame()  # type: ignore[arg-type]
+    found = _Search(case, "inductor", "interpreter", None, laboratory, "").blame()
     assert found.stage == stage and found.localised is (not right)
     assert any("with the baseline's Triton the same torch is right" in one for one in found.evidence) is right

@@ -225,7 +225,7 @@ class Slow:
 
 def test_a_case_that_does_not_come_to_its_failure_in_time_is_not_localised() -> None:
     signature = outcome(Verdict.DISAGREE).signature
-    found = _Search(addition(rows=2), "own", "cuda", signature, Slow(), "").blame()  # type: ignore[arg-type]
+    found = _Search(addition(rows=2), "own", "cuda", signature, Slow(), "").blame()
     assert (found.stage, found.confidence) == ("unknown", "not localised")
     assert "did not come to its failure within 30 s" in found.evidence[0]
 
@@ -238,7 +238,7 @@ def test_a_kept_blame_says_once_how_the_case_ends() -> None:
             (f"{WITHOUT}a", "same", "disagree value at tt.dot"),
             (f"{WITHOUT}b", "other", "compile_error x"))
     found = Blame(stage="front-end", triton="3.9.0", backend="cuda", vector=tuple(
-        Tried(change=change, effect=effect, said=said) for change, effect, said in rows))  # type: ignore[arg-type]
+        Tried(change=change, effect=effect, said=said) for change, effect, said in rows))
     kept = shortened(found)
     assert [one.said for one in kept.vector] == ["disagree value at tt.dot", "", "", "disagree inf", "not checked"]
     assert [kept.ended(one) for one in kept.vector] == [said for _, _, said in rows[:5]]
@@ -261,7 +261,7 @@ def test_of_several_passes_that_help_the_first_that_needs_no_later_one_is_to_bla
             right = {"make_ttgir#1", "make_ttgir#3"} & set(trial.drop)
             return Result(outcome=outcome(Verdict.AGREE if right else Verdict.DISAGREE))
 
-    search = _Search(addition(rows=2), "own", "cuda", None, Room(), "")  # type: ignore[arg-type]
+    search = _Search(addition(rows=2), "own", "cuda", None, Room(), "")
     search._first, search._compiled = Result(outcome=outcome(Verdict.DISAGREE)), Result(steps=steps)
     search._omissions()
     assert decided(search._seen()).step == "make_ttgir add_pipeline"

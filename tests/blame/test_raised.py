@@ -138,7 +138,7 @@ class Laboratory:
 
 def test_a_blame_names_who_is_behind_an_error() -> None:
     def blamed(laboratory: Laboratory) -> tuple[str, str, bool]:
-        found = _Search(addition(rows=2), "own", "compile:sm_90", None, laboratory, "").blame()  # type: ignore[arg-type]
+        found = _Search(addition(rows=2), "own", "compile:sm_90", None, laboratory, "").blame()
         return found.behind, found.raised, found.alone
 
     raised = "language/core.py tensor.__init__"
@@ -161,19 +161,19 @@ def test_a_blame_names_who_is_behind_an_error() -> None:
             frame = Frame(file="language/standard.py", line=9, function="softmax")
             return replace(super().run(trial), stack=(HELPER, frame))
 
-    stages = [_Search(addition(rows=2), "own", "compile:sm_90", None, one, "").blame().stage  # type: ignore[arg-type]
+    stages = [_Search(addition(rows=2), "own", "compile:sm_90", None, one, "").blame().stage
               for one in (Laboratory(), Library())]
     assert stages == ["front-end", "language"]
 
     class Hasty(Laboratory):
-        def lines(self, trial: Trial) -> None:  # type: ignore[override]
+        def lines(self, trial: Trial) -> None:
             """There is no time for right cases."""
 
     assert blamed(Hasty()) == ("", raised, False)
 
 
 def test_what_is_not_compiled_where_it_was_to_be_evaluated_is_blamed_in_the_compiler() -> None:
-    found = blame(addition(rows=2), "own", "evaluated:sm_90", laboratory=Laboratory())  # type: ignore[arg-type]
+    found = blame(addition(rows=2), "own", "evaluated:sm_90", laboratory=Laboratory())
     assert (found.backend, found.stage) == ("evaluated:sm_90", "front-end")
     assert found.behind == "language/semantic.py TritonSemantic.minus"
 
@@ -210,7 +210,7 @@ def test_what_the_interpreter_raises_is_asked_of_the_compiler_as_well(verdict: V
             return replace(told, outcome=replace(told.outcome, verdict=seen, signature=signature))
 
     def of(room: Laboratory) -> str:
-        return _Search(addition(rows=2), "own", "interpreter", None, room, "").blame().stage  # type: ignore[arg-type]
+        return _Search(addition(rows=2), "own", "interpreter", None, room, "").blame().stage
 
     assert of(Room()) == stage
 

@@ -39,7 +39,7 @@ def ramp() -> CorpusEntry:
 
 
 def test_options_variables_parameters_and_programs_are_tried() -> None:
-    found = way_round(ramp(), "cuda", laboratory=Bench({"num_warps": 8, "DISABLE_LLVM_OPT": "1"}))  # type: ignore[arg-type]
+    found = way_round(ramp(), "cuda", laboratory=Bench({"num_warps": 8, "DISABLE_LLVM_OPT": "1"}))
     assert [(one.what, one.change) for one in found.right] == [
         ("option", "num_warps=8"), ("environment", "DISABLE_LLVM_OPT=1")]
     tried = {one.what for one in found.tried}
@@ -58,16 +58,16 @@ def test_the_guard_names_versions_and_only_options_that_matter() -> None:
     entry = ramp()
     assert "cuda: triton==3.6.0 3.9.0" in guard(entry) and "dtype=i32" in guard(entry)
     assert guard(entry).endswith("options=num_warps=1")
-    idle = way_round(entry, "cuda", laboratory=Bench({}))  # type: ignore[arg-type]
+    idle = way_round(entry, "cuda", laboratory=Bench({}))
     assert "options" not in idle.guard and not idle.right and "  none of what was tried" in list(lines(idle))
-    matters = way_round(entry, "cuda", laboratory=Bench({"num_warps": 4}))  # type: ignore[arg-type]
+    matters = way_round(entry, "cuda", laboratory=Bench({"num_warps": 4}))
     assert matters.guard.endswith("options=num_warps=1")
 
 
 def test_what_was_not_run_is_not_claimed() -> None:
     entry = ramp()
     assert way_round(entry, "").problem and not way_round(entry, "").tried
-    cut = way_round(entry, "cuda", laboratory=Bench({"num_warps": 8}, left=2))  # type: ignore[arg-type]
+    cut = way_round(entry, "cuda", laboratory=Bench({"num_warps": 8}, left=2))
     assert len(cut.tried) == 1
     with pytest.raises(NotFailing, match="does not fail on cuda"):
-        way_round(entry, "cuda", laboratory=Bench({"num_warps": 1}))  # type: ignore[arg-type]
+        way_round(entry, "cuda", laboratory=Bench({"num_warps": 1}))

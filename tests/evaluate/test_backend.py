@@ -70,16 +70,16 @@ def test_what_is_not_known_is_not_checked_and_named(monkeypatch: pytest.MonkeyPa
 def test_a_launch_that_takes_too_long_is_not_checked(executor: Executor) -> None:
     run(addition(rows=10, block=4), executor=executor)
     runner = executor._runner(SM_90)
-    runner.deadline = 0.0  # type: ignore[attr-defined]
+    runner.deadline = 0.0
     found = run(addition(rows=4000, block=4), executor=executor)
-    runner.deadline = float("inf")  # type: ignore[attr-defined]
+    runner.deadline = float("inf")
     assert (found.verdict, found.reason) == (
         Verdict.NOT_CHECKED, "not evaluated: a launch that takes longer than there is time for")
 
 
 def test_an_error_of_the_evaluator_is_tridiffs_own() -> None:
     with pytest.raises(AttributeError) as raised:
-        rounded_once("no array", np.dtype("f4"))  # type: ignore[arg-type]
+        rounded_once("no array", np.dtype("f4"))
     found = classify(raised.value, SM_90)
     assert (found.verdict, found.where) == (Verdict.CRASH, "evaluator")
     assert found.reason.startswith("tridiff itself failed while it evaluated, please report it: ")

@@ -55,7 +55,7 @@ def test_calls_with_other_values_have_the_same_kernel(monkeypatch: pytest.Monkey
         before(self, kernel, *given)
 
     monkeypatch.setattr(Launch, "run", noted)
-    others = [find(case.target).draw.again(case) for case in CASES]  # type: ignore[misc]
+    others = [find(case.target).draw.again(case) for case in CASES]
     values = draws(st.tuples(*others), 3, seed=1)
     assert len({case.digest for cases in values for case in cases}) > len(CASES)
     for cases in values:

@@ -91,5 +91,5 @@ def test_a_sum_of_a_product_of_halves_that_are_not_rounded_before_or_behind_it_i
                    in0=first, in1="bf16", out0=to)
     case = compiled(replace(graph, schedules=(Schedule(upcast=upcast),)), "pointwise")
     for fails in (False, True):
-        attribution = Attribution(lambda relative, fails=fails: wrong(relative, failed=fails))  # type: ignore[misc]
+        attribution = Attribution(lambda relative, fails=fails: wrong(relative, failed=fails))
         assert attribution.issues(case, wrong(case)) == (("conversions-joined",) if known and not fails else ())

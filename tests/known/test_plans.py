@@ -36,7 +36,7 @@ def test_a_sum_on_either_side_of_a_maximum_of_16_bit_numbers_is_known_by_its_rel
         dtype: str, ops: str, joined: bool) -> None:
     found = entry("mbarrier.phases/value-a40da7f7b6").case
     assert isinstance(found.program, Plan)
-    steps = tuple(Op(kind=one) for one in ops.split())  # type: ignore[arg-type]
+    steps = tuple(Op(kind=one) for one in ops.split())
     case = replace(found, program=replace(found.program, dtype=dtype, ops=steps), arrays=tuple(
         replace(one, dtype=dtype) for one in found.arrays))
     assert JOINED.match(case) == joined

@@ -164,7 +164,7 @@ def test_relatives_of_drawn_programs_can_be_run_and_lack_the_pattern(family: str
     for case in draw_cases(target.name, LIMITS, 40, seed=5):
         for issue in ISSUES:
             relative = _relative(issue, case)
-            if relative is None or case.program.r == 0:  # type: ignore[union-attr]
+            if relative is None or case.program.r == 0:
                 continue
             made += 1
             assert target.draw.valid(relative)

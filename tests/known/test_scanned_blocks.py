@@ -16,9 +16,9 @@ def test_a_scan_of_a_block_is_known_where_it_is_right_with_single_pointers(also:
     case = entry("inductor.programs_scan/value-9054253878").case
 
     def machine(one: object) -> Outcome:
-        program = one.program  # type: ignore[attr-defined]
+        program = one.program
         by_blocks = any(schedule.access == "block_pointers" for schedule in program.schedules)
-        return outcome(one, failed=by_blocks or also, where="out5")  # type: ignore[arg-type]
+        return outcome(one, failed=by_blocks or also, where="out5")
 
     assert Attribution(machine).issues(case, machine(case)) == (() if also else ("scan-registers-apart",))
 

@@ -26,7 +26,7 @@ def test_a_load_that_is_wrong_where_the_mask_is_true_is_new() -> None:
     found = entry(issue.entries[0])
     from msgspec.structs import replace
 
-    taken = tuple(replace(one, content=replace(one.content, base=replace(one.content.base, values=("1",))))  # type: ignore
+    taken = tuple(replace(one, content=replace(one.content, base=replace(one.content.base, values=("1",))))
                   if one.name == "x2" else one for one in found.case.arrays)
     rehearsal, _ = rehearsed(replace(found, case=replace(found.case, arrays=taken)))
     judged, names = rehearsal.judged({"out0": torch.ones_like(rehearsal.outputs()["out0"])})

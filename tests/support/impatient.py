@@ -28,7 +28,7 @@ def _logged(self: ShardStore, outcome: Outcome, case: Case, **rest: Any) -> None
 
 
 if "OUTCOME_LOG" in os.environ:
-    ShardStore.end = _logged  # type: ignore[method-assign]
+    ShardStore.end = _logged
 
 if __name__ == "__main__":
     from tridiff.fuzz.cli.app import main

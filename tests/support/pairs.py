@@ -39,7 +39,7 @@ def observed(values: bytes | None = None, *, code: Mapping[str, str] | None = No
              resources: Mapping[str, int] | None = None, answers: Mapping[str, str] | None = None,
              **changes: object) -> Observed:
     """One output `out`, or none."""
-    outputs = {} if values is None else {"out": output(values, **changes)}  # type: ignore[arg-type]
+    outputs = {} if values is None else {"out": output(values, **changes)}
     return Observed(outputs=outputs, code=dict(code or {}), resources=dict(resources or {}),
                     answers=dict(answers or {}))
 
@@ -52,7 +52,7 @@ def fetching(before: bytes, after: bytes, **changes: object) -> Fetch:
 def keep(state: Path, *pairs: PairOutcome) -> None:
     """Write pairs as a shard does."""
     for pair in pairs:
-        log = PairLog(state, 0, SimpleNamespace(last=pair))  # type: ignore[arg-type]
+        log = PairLog(state, 0, SimpleNamespace(last=pair))
         log.note(pair.case, "shrink", pair.candidate, 0)
 
 

@@ -105,7 +105,7 @@ def _ask_shared(request: Request, **given: Any) -> Candidates:
 
 def install() -> None:
     """From now on."""
-    Laboratory._forked = _trials_forked_shared  # type: ignore[method-assign]
+    Laboratory._forked = _trials_forked_shared
     script._ask = _ask_shared
-    Forks._start = _start_shared  # type: ignore[assignment, method-assign]
-    drivers.preload = _preload_shared  # type: ignore[assignment]
+    Forks._start = _start_shared
+    drivers.preload = _preload_shared

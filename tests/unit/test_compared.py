@@ -24,7 +24,7 @@ def noted(before: str, after: str, *arguments: object) -> bool:
         space = {**names, "effect": lambda value: value}
         exec(compile(one, "text", "exec"), space)
         try:
-            results.append(space[old.name](*arguments))  # type: ignore[operator]
+            results.append(space[old.name](*arguments))
         except LookupError as error:
             results.append(str(error))
     assert results[0] == results[1] and 0 in found

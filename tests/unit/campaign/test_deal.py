@@ -158,7 +158,7 @@ def test_a_target_that_brings_nothing_new_any_more_falls_back(tmp_path: Path) ->
 def test_a_new_finding_is_worth_many_cells(tmp_path: Path) -> None:
     one, other = plan_shards(options())[:2]
     yields = Yields()
-    yields.add(result(one, {}, findings=(None,)))  # type: ignore[arg-type]
+    yields.add(result(one, {}, findings=(None,)))
     yields.add(result(other, {"a": 1, "b": 1}))
     assert yields.rates()[combination(one)] == 15 * yields.rates()[combination(other)]
 

@@ -227,7 +227,7 @@ def test_a_call_that_fails_alone_is_not_run_with_other_values(
 
 def two_types(cases: tuple[Case, ...]) -> str:
     """How a launch ends that makes descriptors of i32 and u32."""
-    kinds = {(one.program.row, one.array("x0").dtype) for one in cases}  # type: ignore[union-attr]
+    kinds = {(one.program.row, one.array("x0").dtype) for one in cases}
     return "illegal_instruction" if any((row, "u32") in kinds for row, name in kinds if name == "i32") else ""
 
 

@@ -54,8 +54,8 @@ def test_the_most_like_case_is_chosen_and_now_and_then_any() -> None:
 def test_a_pattern_that_is_seldom_drawn_is_looked_for_beside_the_cases_that_have_it() -> None:
     target = find("codegen.pointwise")
     one = next(case for case in draws(target.draw.cases(Limits(elements=64, rows=8)), 40, seed=3)
-               if len(case.program.nodes) > 8)  # type: ignore[union-attr]
-    chosen = Nearest((_program("exp"),), lambda case: len(case.program.nodes) > 4)  # type: ignore[union-attr]
+               if len(case.program.nodes) > 8)
+    chosen = Nearest((_program("exp"),), lambda case: len(case.program.nodes) > 4)
     met = [chosen.choose() for place in range(5 * DRAWS) if chosen.due(one if place == 0 else _program("exp"))]
     assert met[0] == one and len({case.digest for case in met}) == len(met) == 5
-    assert all(target.draw.valid(case) and len(case.program.nodes) > 4 for case in met)  # type: ignore[union-attr]
+    assert all(target.draw.valid(case) and len(case.program.nodes) > 4 for case in met)

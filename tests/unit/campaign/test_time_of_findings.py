@@ -215,7 +215,7 @@ class Clocked:
         monkeypatch.setattr(run, "run_shard", self.shard)
         monkeypatch.setattr(run, "finish_finding", self.finish)
         monkeypatch.setattr(run, "unfinished", lambda state: [
-            Unfinished(shard=0, signature=None, case=None, outcome=None, finding=path.stem)  # type: ignore[arg-type]
+            Unfinished(shard=0, signature=None, case=None, outcome=None, finding=path.stem)
             for path in sorted((state / "unfinished").glob("*.json"))])
 
     def shard(self, spec: ShardSpec, directory: str) -> ShardResult:

@@ -27,7 +27,7 @@ def test_a_node_says_its_expression_as_text_and_is_read_from_it() -> None:
     for node in (Index(expr=STRIDED), Load(buffer="in0", index=STRIDED), Store(buffer="out0", index=STRIDED, value=1)):
         told = without_defaults(node)
         assert isinstance(told, dict) and written(STRIDED) in told.values()
-        assert msgspec.convert(told, Node) == node  # type: ignore[arg-type]
+        assert msgspec.convert(told, Node) == node
         assert msgspec.json.decode(msgspec.json.encode(node), type=Node) == node, "messages have it part by part"
 
 
@@ -45,7 +45,7 @@ def test_what_is_no_expression_is_refused_in_one_line(text: str) -> None:
     with pytest.raises(ValueError):
         read(text)
     with pytest.raises(msgspec.ValidationError) as refused:
-        msgspec.convert({"type": "index", "expr": text}, Node)  # type: ignore[arg-type]
+        msgspec.convert({"type": "index", "expr": text}, Node)
     assert "\n" not in str(refused.value) and len(str(refused.value)) < 200
 
 

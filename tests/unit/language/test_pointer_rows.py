@@ -127,7 +127,7 @@ def test_truth_values_are_passed_as_torch_has_them() -> None:
     held = torch.tensor([0, 1, 3], dtype=torch.int8)
     case = drawn()["pointer.truth"][0]
     launch = Launch(case=case, pointers={"x0": held, "x1": pointer_to("i1", aligned=True)}, helper=None, fault="",
-                    options=case.options, runner=None)  # type: ignore[arg-type]
+                    options=case.options, runner=None)
     found = launch.truths("x0")
     assert found.dtype is torch.bool and found.data_ptr() == held.data_ptr()
     assert launch.truths("x1").dtype == "i1" and launch.pointer("x1").dtype == "i8"

@@ -60,7 +60,7 @@ def test_what_is_passed_at_launch_takes_part_as_a_tensor() -> None:
 
 def test_operators_meet_arguments_of_every_width() -> None:
     found = {(one.dtype, one.number) for case in draws(find("language.operators").draw.cases(Limits()), 800, seed=1)
-             for one in case.program.operands if one.kind == "argument"}  # type: ignore[union-attr]
+             for one in case.program.operands if one.kind == "argument"}
     assert {"i32", "i64", "u64", "fp32"} <= {kind for kind, _ in found}
     assert ("i64", str(2**31)) in found and ("i32", "1") not in found
 

@@ -46,7 +46,7 @@ def ran(lines: dict[str, tuple[int, ...]] | None = None, *, rows: int = 4, targe
 ])
 def test_comparison(now: dict[str, object], relation: Relation, changed: bool) -> None:
     was = ran(observed=observed(b"\1\0\0\0", code={"ptx": "a"}))
-    found, _, code = compare(was, ran(**{"observed": was.observed, **now}))  # type: ignore[arg-type]
+    found, _, code = compare(was, ran(**{"observed": was.observed, **now}))
     assert (found, code) == (relation, changed)
 
 

@@ -58,7 +58,7 @@ def test_results_of_other_settings_are_not_mixed(tmp_path: Path) -> None:
 def summary(verdict: str, *, why: tuple[str, ...] = (), changed: int = 0, errors: tuple[str, ...] = ()) -> GateSummary:
     side = Side(name="installed", triton="3.9.0")
     return GateSummary(
-        id="planted", verdict=verdict, baseline=side, candidate=side, pairs=9, identical_code=9,  # type: ignore[arg-type]
+        id="planted", verdict=verdict, baseline=side, candidate=side, pairs=9, identical_code=9,
         regressions=0, fixed=0, changed=0, both=0, not_checked=0, seconds=5.0, why=why, errors=errors,
         targets=(TargetPairs(target="triton.mod", backend="compile:sm_90", relations={}, code_changed=changed),))
 
@@ -71,7 +71,7 @@ def summary(verdict: str, *, why: tuple[str, ...] = (), changed: int = 0, errors
     ("could not check", {"errors": ("a worker did not start",)}, "not tried"),
 ])
 def test_outcome_is_what_the_gate_says(verdict: str, more: dict[str, object], outcome: str) -> None:
-    line = judged(EDITS[0], summary(verdict, **more), seconds=1.0)  # type: ignore[arg-type]
+    line = judged(EDITS[0], summary(verdict, **more), seconds=1.0)
     assert (line.outcome, line.verdict, line.pairs) == (outcome, verdict, 9)
 
 

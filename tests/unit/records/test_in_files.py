@@ -304,7 +304,7 @@ def test_a_signature_is_a_line_in_files() -> None:
             ({"kind": "", "where": ""}, f"{one.signature.subject} | disagree |  |  | int blocks"),
             ({"kind": "", "where": "", "about": "", "verdict": Verdict.HANG}, f"{one.signature.subject} | hang"),
             ({"kind": "a | b", "where": ""}, None), ({"target": "elsewhere"}, None)):
-        changed = replace(one, signature=replace(one.signature, **change))  # type: ignore[arg-type]
+        changed = replace(one, signature=replace(one.signature, **change))
         said = in_files(changed)["signature"]
         assert isinstance(said, dict) if written is None else said == written
     for wrong in ("", "own", "own | wrong", "own | hang | a | b | c | d"):
@@ -335,7 +335,7 @@ def test_where_it_was_found_is_a_line_in_files() -> None:
     in_full = {**json.loads(encode(entry())), "found_in": in_words}
     assert decode(json.dumps(in_full), CorpusEntry).found_in == named[0]
     for change in ({"device": "a, b"}, {"device": "a, ptxas b"}, {"repairs_off": ("x",)}, {"knobs": {"TRITON_X": "1"}}):
-        assert isinstance(said(replace(here, **change)), dict)  # type: ignore[arg-type]
+        assert isinstance(said(replace(here, **change)), dict)
     for wrong in ("", "triton", "triton ", "chip 1", "triton 1, triton 2", "knobs x", "triton 1, ",
                   "3.6.0 on H300"):
         assert "is no line of versions" in refused(entry(), found_in=wrong)

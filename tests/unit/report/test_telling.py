@@ -41,7 +41,7 @@ class Stand:
         self.slow.set()
 
     def blamed(self, job: object, laboratory: object, seconds: float) -> Blamed:
-        one: CorpusEntry = job.entry  # type: ignore[attr-defined]
+        one: CorpusEntry = job.entry
         self.asked.append(("blame", one.id, seconds))
         self.slow.wait(20)
         return Blamed(entry=one.id, recorded="unknown", blame=Blame(

@@ -26,7 +26,7 @@ LOOP = ENTRIES.load(CORPUS / "language.statements/value-843ef4b6ee.json")
 @pytest.mark.parametrize("there", ["OK", "BUG", "SKIP"])
 def test_what_shows_the_difference_of_two_builds_is_taken(monkeypatch: pytest.MonkeyPatch, there: str) -> None:
     monkeypatch.setattr(scripts, "run", lambda text, *, path, **_: Run(
-        answer=there if path and "out.float()  #" in text else "BUG"))  # type: ignore[arg-type]
+        answer=there if path and "out.float()  #" in text else "BUG"))
     made = script(replace(LOOP, case=BF16), backend="interpreter", other="/other")
     assert ("out.float()  #" in made.text) == (there == "OK")
 
@@ -34,7 +34,7 @@ def test_what_shows_the_difference_of_two_builds_is_taken(monkeypatch: pytest.Mo
 def test_narrow_numbers_and_bounds_of_loops_are_right_in_every_interpreter() -> None:
     asked = Request(title="a title", note="a note", case=BF16, subject="own", backend="interpreter",
                     failure=Verdict.DISAGREE, failure_kind="value")
-    written = [build(replace(asked, **one)).scripts[-1].text  # type: ignore[arg-type]
+    written = [build(replace(asked, **one)).scripts[-1].text
                for one in ({}, {"around": True}, {"around": True, "case": LOOP.case})]
     assert "range(120, 120 + x1)" in written[2] and [run(one).answer for one in written] == ["BUG", "OK", "OK"]
 
@@ -44,7 +44,7 @@ def test_narrow_numbers_and_bounds_of_loops_are_right_in_every_interpreter() -> 
 def test_a_pause_is_left_out_where_it_fails_without(monkeypatch: pytest.MonkeyPatch, answer: str) -> None:
     delayed = next(one for one in draw_cases("helpers.exclusive_scan_decoupled_lookback", Limits(elements=8), 20)
                    if one.delay)
-    monkeypatch.setattr(scripts, "run", lambda text, **_: Run(answer=answer))  # type: ignore[arg-type]
+    monkeypatch.setattr(scripts, "run", lambda text, **_: Run(answer=answer))
     with nullcontext() if answer == "BUG" else pytest.raises(TridiffError, match="delayed by a pause"):
         assert script(
             replace(LOOP, case=delayed), backend="interpreter", length="any").answer == "BUG"

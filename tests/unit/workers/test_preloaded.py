@@ -87,7 +87,7 @@ def test_an_architecture_of_another_mode_and_a_build_without_a_process_fork_noth
         preloaded: Preloaded, tmp_path: Path) -> None:
     given = {"device": 0, "memory": 1 << 30, "log": tmp_path / "log", "environment": {}}
     for build, backend in (("", "compile:sm_90"), ("/no/such/build", "interpreter")):
-        assert fork_zygote(preloaded.folder, build=build, backend=backend, **given) is None  # type: ignore[arg-type]
+        assert fork_zygote(preloaded.folder, build=build, backend=backend, **given) is None
 
 
 def test_a_pool_goes_on_when_the_process_is_killed_that_forked_its_zygote() -> None:
