@@ -5,6 +5,7 @@ import os
 import re
 import subprocess
 import sys
+from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 from unittest.mock import patch
@@ -33,11 +34,20 @@ def tridiff(*arguments: str, cwd: Path, status: int, **environment: str) -> tupl
     return run.stdout, run.stderr
 
 
-def in_process(*arguments: str, capsys: pytest.CaptureFixture[str]) -> tuple[int, str, str]:
-    """Exit status, stdout and stderr of a run that starts no process of its own."""
-    status = ending(run, list(arguments))
-    said = capsys.readouterr()
-    return status, said.out, said.err
+Program = Callable[..., tuple[int, str, str]]
+
+
+@pytest.fixture
+def program(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]) -> Program:
+    """Exit status, stdout and stderr of a run in a folder of its own that starts no process of its own."""
+    monkeypatch.chdir(tmp_path)
+
+    def ended(*arguments: str) -> tuple[int, str, str]:
+        status = ending(run, list(arguments))
+        said = capsys.readouterr()
+        return status, said.out, said.err
+
+    return ended
 
 
 # One case of vector addition in the interpreter.
@@ -100,11 +110,9 @@ def summary(*arguments: str, cwd: Path, status: int) -> dict[str, Any]:
     ("replay triton.vector_add", "the corpus has no entry of triton.vector_add; look for one with `tridiff fuzz "
      "--target triton.vector_add`"),
 ])
-def test_a_mistake_is_one_line_and_status_2(arguments: str, line: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch,
-                                            capsys: pytest.CaptureFixture[str]) -> None:
-    monkeypatch.chdir(tmp_path)
+def test_a_mistake_is_one_line_and_status_2(arguments: str, line: str, tmp_path: Path, program: Program) -> None:
     (tmp_path / "corpus").mkdir()
-    status, output, errors = in_process(*arguments.split(), capsys=capsys)
+    status, output, errors = program(*arguments.split())
     assert (status, output) == (2, "")
     assert len(errors.strip().splitlines()) == 1
     assert errors.startswith(f"tridiff: {line}")
@@ -112,10 +120,8 @@ def test_a_mistake_is_one_line_and_status_2(arguments: str, line: str, tmp_path:
 
 
 @pytest.mark.parametrize("arguments", ["fuzz --workers 0", "replay no-such-entry", "targets nothing.*", "fuzz --nope"])
-def test_with_json_a_mistake_is_one_object_as_well(arguments: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch,
-                                                   capsys: pytest.CaptureFixture[str]) -> None:
-    monkeypatch.chdir(tmp_path)
-    status, output, errors = in_process(*arguments.split(), "--json", capsys=capsys)
+def test_with_json_a_mistake_is_one_object_as_well(arguments: str, program: Program) -> None:
+    status, output, errors = program(*arguments.split(), "--json")
     told = json.loads(output)
     assert status == 2
     assert set(told) == {"error", "fix", "exit_status"} and told["exit_status"] == 2
@@ -130,13 +136,11 @@ def test_the_program_without_arguments_and_its_version(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize("command", ["fuzz", "sweep"])
-def test_a_pipe_in_place_of_a_plan_holds_nobody_up(command: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch,
-                                                   capsys: pytest.CaptureFixture[str]) -> None:
+def test_a_pipe_in_place_of_a_plan_holds_nobody_up(command: str, tmp_path: Path, program: Program) -> None:
     state = tmp_path / ".tridiff" / ("campaigns" if command == "fuzz" else "sweeps") / "mine"
     state.mkdir(parents=True)
     os.mkfifo(state / "plan.json")
-    monkeypatch.chdir(tmp_path)
-    status, _, errors = in_process(command, "--resume", capsys=capsys)
+    status, _, errors = program(command, "--resume")
     assert status == 2 and "is not a regular file" in errors
 
 
@@ -151,8 +155,8 @@ def test_listing_the_commands_imports_none_of_them(tmp_path: Path) -> None:
 
 @pytest.mark.parametrize("plan", [{"id": "../../../../x"}, {"options": {"corpus": "../outside"}},
                                   {"options": {"corpus": "absent"}}, {"options": {"workers": -1}}])
-def test_a_plan_from_elsewhere_writes_nothing_outside(plan: dict[str, Any], tmp_path: Path, monkeypatch:
-                                                      pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]) -> None:
+def test_a_plan_from_elsewhere_writes_nothing_outside(plan: dict[str, Any], tmp_path: Path, program: Program,
+                                                      monkeypatch: pytest.MonkeyPatch) -> None:
     """`--resume` reads plan.json of the state folder, whoever wrote it."""
     here = tmp_path / "here"
     state = here / ".tridiff" / "campaigns" / "mine"
@@ -162,14 +166,14 @@ def test_a_plan_from_elsewhere_writes_nothing_outside(plan: dict[str, Any], tmp_
     whole = {"id": "mine", "options": {**options, "corpus": "corpus", **plan.get("options", {})}, "shards": []}
     (state / "plan.json").write_text(json.dumps(whole | {"id": plan.get("id", "mine")}))
     monkeypatch.chdir(here)
-    assert in_process("fuzz", "--resume", "--id", "mine", capsys=capsys)[0] == 2
+    assert program("fuzz", "--resume", "--id", "mine")[0] == 2
     assert [one.name for one in tmp_path.iterdir()] == ["here"]
     assert {one.name for one in here.iterdir()} == {"corpus", ".tridiff"}
 
 
 @pytest.mark.parametrize("command", COMMANDS)
-def test_every_command_shows_examples(command: str, capsys: pytest.CaptureFixture[str]) -> None:
-    status, output, _ = in_process(command, "--help", capsys=capsys)
+def test_every_command_shows_examples(command: str, program: Program) -> None:
+    status, output, _ = program(command, "--help")
     assert status == 0 and "Examples" in output and f"tridiff {command}" in output and "--json" in output
 
 
@@ -186,27 +190,26 @@ def test_targets_as_json(tmp_path: Path) -> None:
     assert listed["triton.floordiv"]["family"] == "triton"
 
 
-def test_targets_are_a_list_to_look_through(capsys: pytest.CaptureFixture[str]) -> None:
-    status, short, _ = in_process("targets", capsys=capsys)
+def test_targets_are_a_list_to_look_through(program: Program) -> None:
+    status, short, _ = program("targets")
     assert status == 0 and "contract" not in short and "§" not in short
     lines = short.splitlines()
     assert len(lines) == len(all_targets()) + 1 and len(short) < 160 * len(lines)
     shown, = (line.split() for line in lines if line.startswith("helpers.min2 "))
     assert shown[1:5] == ["own", "inductor", "13", "5"]
-    _, long, _ = in_process("targets", "helpers.m*", "--long", capsys=capsys)
+    _, long, _ = program("targets", "helpers.m*", "--long")
     assert "contract" in long and "helpers.md §5" in long and "torch numpy" in long
 
 
-def test_operations_to_sweep_are_listed(capsys: pytest.CaptureFixture[str]) -> None:
-    status, output, _ = in_process("sweep", "exp*", "--list", "--json", capsys=capsys)
+def test_operations_to_sweep_are_listed(program: Program) -> None:
+    status, output, _ = program("sweep", "exp*", "--list", "--json")
     listed = {one["name"]: one for one in json.loads(output)}
     assert status == 0 and {"exp", "exp2", "expm1"} <= set(listed) and ["fp32"] in listed["exp"]["signatures"]
-    assert in_process("sweep", "div*", "--list", capsys=capsys)[1].startswith("operation")
+    assert program("sweep", "div*", "--list")[1].startswith("operation")
 
 
-def test_doctor_as_json(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]) -> None:
-    monkeypatch.chdir(tmp_path)
-    status, output, _ = in_process("doctor", "--json", capsys=capsys)
+def test_doctor_as_json(program: Program) -> None:
+    status, output, _ = program("doctor", "--json")
     assert status == 0
     rows = {one["check"]: one for one in json.loads(output)}
     assert {"python", "torch", "triton", "numpy", "C compiler", "GPUs", "disk", "backend interpreter",
@@ -232,19 +235,17 @@ FIELDS = {"executed", "agree", "disagree", "not_checked", "compile_error", "cras
 
 
 @pytest.mark.slow
-def test_find_know_and_stop_failing(tmp_path: Path, monkeypatch: pytest.MonkeyPatch,
-                                    capsys: pytest.CaptureFixture[str]) -> None:
+def test_find_know_and_stop_failing(tmp_path: Path, program: Program) -> None:
     """A fault is found (1); as a corpus entry it is known and suppressed (0); without the fault nothing is new (0), and
     replaying the entry says that it no longer fails (1)."""
     def said(*arguments: str, status: int) -> str:
-        ended, output, errors = in_process(*arguments, capsys=capsys)
+        ended, output, errors = program(*arguments)
         assert ended == status, output + errors
         return output
 
     def campaign(*more: str, status: int) -> dict[str, Any]:
         return json.loads(said(*FAULT, "--workers", "1", "--json", *more, status=status).splitlines()[-1])
 
-    monkeypatch.chdir(tmp_path)
     fault = "own+fault:trunc_for_floor"
     (tmp_path / "corpus").mkdir()  # one that is there is not filled with the installed entries
     # The second campaign draws the first 6 of them again, so that all of it is known then.
@@ -286,7 +287,7 @@ def test_find_know_and_stop_failing(tmp_path: Path, monkeypatch: pytest.MonkeyPa
     assert all((row["expected"], row["actual"], row["ok"]) == ("disagree", "disagree", True) for row in rows)
     assert all((row["expected"], row["actual"], row["ok"]) == ("disagree", "agree", False)
                for row in replayed("repaired", status=1))
-    assert in_process("replay", "--corpus", "empty", "--json", capsys=capsys)[0] == 2
+    assert program("replay", "--corpus", "empty", "--json")[0] == 2
 
     # Seen under another Triton only: here nothing is expected until it is recorded, and what stands stays.
     for entry in found:
@@ -304,23 +305,19 @@ def test_nothing_checked_is_status_2(tmp_path: Path) -> None:
     assert found["not_checked_reasons"] or found["errors"]
 
 
-def test_places_that_cannot_be_written_are_one_line(
-        tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]) -> None:
-    monkeypatch.chdir(tmp_path)
+def test_places_that_cannot_be_written_are_one_line(tmp_path: Path, program: Program) -> None:
     blocked = tmp_path / "file"
     blocked.write_text("")
     for option in ("--corpus", "--state"):
-        status, _, errors = in_process(*SHORT, option, str(blocked / "sub"), capsys=capsys)
+        status, _, errors = program(*SHORT, option, str(blocked / "sub"))
         last = errors.strip().splitlines()[-1]
         assert status == 2
         assert re.match(r"tridiff: .*(cannot be created|cannot be written) \(Not a directory\); ", last), errors
 
 
-def test_a_campaign_id_is_not_used_twice(
-        tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]) -> None:
-    monkeypatch.chdir(tmp_path)
+def test_a_campaign_id_is_not_used_twice(tmp_path: Path, program: Program) -> None:
     (tmp_path / ".tridiff" / "campaigns" / "mine").mkdir(parents=True)
-    status, _, errors = in_process(*SHORT, "--id", "mine", capsys=capsys)
+    status, _, errors = program(*SHORT, "--id", "mine")
     assert status == 2
     assert errors.strip().splitlines()[-1] == "tridiff: campaign mine exists; resume it or choose another --id"
 
