@@ -12,7 +12,7 @@ from tridiff.fuzz.cli.render import render_summary
 from tridiff.fuzz.corpus.alike import contrary
 from tridiff.fuzz.corpus.classes import class_of, relation
 from tridiff.fuzz.corpus.pattern import _words, pattern_of, proposed
-from tridiff.fuzz.records import Blame, Case, CorpusEntry, Evidence, Verdict
+from tridiff.fuzz.records import Blame, Case, CorpusEntry, Evidence, Signature, Verdict
 from tridiff.fuzz.records.blame import ALONE, BEHIND, DEPARTS, RAISED, Tried
 
 
@@ -56,23 +56,25 @@ def test_the_same_in_another_dtype_is_proposed_as_one() -> None:
 def test_another_wrong_value_or_another_operand_is_another_finding() -> None:
     old = entry()
     new = in_another_dtype(old)
-    pattern = pattern_of(old.signature, old.case, old.evidence)
-    assert pattern is not None
+    pattern = key_of(old.signature, old.case, old.evidence)
     wrong = replace(new.evidence, actual={name: ("nan",) * len(one) for name, one in new.evidence.actual.items()})
     other = replace(new.evidence, inputs={name: ("inf",) * len(one) for name, one in new.evidence.inputs.items()})
     for evidence in (wrong, other):
         changed = replace(new, evidence=evidence)
-        found = pattern_of(changed.signature, changed.case, changed.evidence)
-        assert found is not None and found.key != pattern.key
+        assert key_of(changed.signature, changed.case, changed.evidence) != pattern
         assert proposed([changed], [old]) == {}
+
+
+def key_of(signature: Signature, case: Case, evidence: Evidence | None, reason: str = "",
+           blame: tuple[Blame, ...] = ()) -> str:
+    found = pattern_of(signature, case, evidence, reason, blame=blame)
+    assert found is not None
+    return found.key
 
 
 def astray(reason: str) -> str:
     """The key of a failure in which no value is known to be wrong."""
-    case, signature = entry().case, replace(entry().signature, kind="out_of_bounds", where="memory")
-    found = pattern_of(signature, case, None, reason)
-    assert found is not None
-    return found.key
+    return key_of(replace(entry().signature, kind="out_of_bounds", where="memory"), entry().case, None, reason)
 
 
 def test_accesses_that_went_astray_are_told_apart_by_what_they_are_and_where() -> None:
@@ -90,9 +92,7 @@ def test_what_was_never_written_is_one_pattern_in_every_dtype() -> None:
     def key(dtype: str, before: str, kind: str) -> str:
         one = entry()
         case = replace(one.case, arrays=tuple(replace(spec, dtype=dtype) for spec in one.case.arrays))
-        found = pattern_of(replace(one.signature, kind=kind), case, replace(one.evidence, actual={"out": (before,)}))
-        assert found is not None
-        return found.key
+        return key_of(replace(one.signature, kind=kind), case, replace(one.evidence, actual={"out": (before,)}))
 
     assert key("fp32", "nan:0x400015", "unwritten") == key("fp16", "-0.05", "unwritten")
     assert key("fp32", "nan:0x400015", "nan_unexpected") != key("fp16", "-0.05", "value")
@@ -139,9 +139,7 @@ def test_what_needs_a_setting_is_told_by_it_and_not_by_its_operands() -> None:
     other = replace(one.evidence, inputs={name: ("7",) * len(values) for name, values in one.evidence.inputs.items()})
 
     def key(case: Case, evidence: Evidence, **changes: object) -> str:
-        found = pattern_of(one.signature, replace(case, **changes), evidence)
-        assert found is not None
-        return found.key
+        return key_of(one.signature, replace(case, **changes), evidence)
 
     assert key(one.case, one.evidence) == key(one.case, other)
     # With strides not even what comes out counts.
@@ -205,9 +203,7 @@ def test_a_pass_that_exchanges_operands_is_one_finding_whatever_the_operation() 
         blame = Blame(stage="ttir", step="make_ttir add_cse", confidence="seen", triton="3.9.0",
                       backend="evaluated:sm_90", vector=(tried,))
         one = entry()
-        found = pattern_of(one.signature, one.case, one.evidence, blame=(blame,))
-        assert found is not None
-        return found.key
+        return key_of(one.signature, one.case, one.evidence, blame=(blame,))
 
     exchanged = key("arith.subi > arith.subi")
     assert exchanged == key("arith.divsi > arith.divsi")

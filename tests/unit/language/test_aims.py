@@ -38,6 +38,7 @@ from tridiff.fuzz.target import Limits
 LIMITS = Limits(elements=1 << 12, rows=1 << 8)
 RARE = cell("tl.where", "fp64")
 TRITON = "3.9.0"
+PRODUCTS = ("language.products", "own", "interpreter")
 
 
 @pytest.fixture(autouse=True)
@@ -50,12 +51,12 @@ def draw_cases(target: str, limits: Limits, number: int, *, seed: int) -> list[C
 
 
 def cells_of(topic: str) -> list[str]:
-    return [one for of_row in aims_of(topic, TRITON).values() for one in of_row]  # type: ignore[arg-type]
+    return [one for of_row in aims_of(topic, TRITON).values() for one in of_row]
 
 
 def interpreted(topic: str) -> list[str]:
     """Those of rows of which the interpreter runs any call."""
-    return [one for name, of_row in aims_of(topic, TRITON).items()  # type: ignore[arg-type]
+    return [one for name, of_row in aims_of(topic, TRITON).items()
             if not left_out(name, TRITON, "interpreter") for one in of_row]
 
 
@@ -113,7 +114,7 @@ def test_an_aimed_draw_reaches_its_cell_and_varies_everything_else() -> None:
     ("gluon", "call=gl.histogram elements=1", 40), ("operators", "call=operator.lt operands=block,number", 10)])
 def test_a_gate_reaches_other_aspects_of_a_row_by_aiming(topic: str, aspect: str, least: int) -> None:
     """How many times as often as at random, of 100 draws."""
-    assert aspect in beside_types(topic, TRITON)[parts(aspect)[0]]  # type: ignore[arg-type]
+    assert aspect in beside_types(topic, TRITON)[parts(aspect)[0]]
     numbers = [sum(aspect in cells(case) for case in draw_cases(f"language.{topic}", Limits(
         elements=1 << 12, rows=1 << 8, aims=aims), 100, seed=6)) for aims in ((), ((aspect, 1),))]
     assert numbers[1] > 30 and numbers[1] >= least * numbers[0]
@@ -172,7 +173,7 @@ def test_cases_that_are_not_judged_are_counted_with_their_reason_and_aimed_at_no
     judge = fake.execute
 
     def execute(self: FakePool, case: Case, *given: object, **named: object) -> Outcome:
-        outcome = judge(self, case, *given, **named)  # type: ignore[arg-type]
+        outcome = judge(self, case, *given, **named)
         if call_of(case).row != "tl.cumsum":
             return outcome
         return outcome_of(case, Verdict.NOT_CHECKED, reason="takes 4 of 7 arguments")
@@ -220,6 +221,9 @@ class Night:
         cells = Counter(list(one.lacking(spec))[:cases])
         return ShardResult(spec=spec, counts=Counts(executed=cases, agree=cases), cells=dict(cells) | {"a": cases},
                            seconds=spec.seconds)
+
+    def shard_of(self, name: tuple[str, str, str]) -> ShardSpec:
+        return next(spec for spec in self.plan.shards if combination(spec) == name)
 
     def run(self, one: Deal, shards: int) -> list[ShardResult]:
         found = []
@@ -270,33 +274,29 @@ def test_a_campaign_that_is_resumed_aims_at_what_it_would_have(tmp_path: Path) -
 
 def test_what_no_draw_reaches_does_not_keep_a_campaign_for_ever(tmp_path: Path) -> None:
     night = Night(tmp_path)
-    name = ("language.products", "own", "interpreter")
-    spec = next(spec for spec in night.plan.shards if combination(spec) == name)
     lacking = Lacking(night.plan)
-    every = lacking.cells(name)
-    assert every == len(interpreted("products")) == len(lacking.of(name))
-    lacking.add(ShardResult(spec=spec, counts=Counts(executed=ENOUGH * WANTED_CASES * every)))
-    assert lacking.of(name) == {}
+    every = lacking.cells(PRODUCTS)
+    assert every == len(interpreted("products")) == len(lacking.of(PRODUCTS))
+    lacking.add(ShardResult(spec=night.shard_of(PRODUCTS), counts=Counts(executed=ENOUGH * WANTED_CASES * every)))
+    assert lacking.of(PRODUCTS) == {}
 
 
 def test_a_gate_wants_less_of_each_cell_and_aims_at_none_where_few_functions_differ(tmp_path: Path) -> None:
-    name = ("language.products", "own", "interpreter")
     lacking = Lacking(Night(tmp_path / "a", builds=("x", "y")).plan)
-    wanted = lacking.of(name)
+    wanted = lacking.of(PRODUCTS)
     assert GATE_CASES < WANTED_CASES and wanted["call=tl.dot dtype=fp16"] == GATE_CASES
     assert wanted["call=tl.dot rank=3"] == 1, "of everything beside types one case is enough"
     few = Alike(functions=(Change(file="language/core.py", name="dot"),))
     lacking = Lacking(Night(tmp_path / "b", builds=("x", "y"), alike=few).plan)
-    assert lacking.of(name) == {} and lacking.cells(name) == 0
+    assert lacking.of(PRODUCTS) == {} and lacking.cells(PRODUCTS) == 0
 
 
 def test_a_target_that_is_left_out_aims_at_nothing(tmp_path: Path) -> None:
-    night, name = Night(tmp_path / "a"), ("language.products", "own", "interpreter")
+    night = Night(tmp_path / "a")
     lacking = Lacking(night.plan)
-    spec = next(spec for spec in night.plan.shards if combination(spec) == name)
-    lacking.add(ShardResult(spec=spec, counts=Counts(), left_out="no GPU"))
-    assert lacking.of(name) == {} and lacking.cells(name) == 0
-    compiled = (*name[:2], "compile")
+    lacking.add(ShardResult(spec=night.shard_of(PRODUCTS), counts=Counts(), left_out="no GPU"))
+    assert lacking.of(PRODUCTS) == {} and lacking.cells(PRODUCTS) == 0
+    compiled = (*PRODUCTS[:2], "compile")
     assert lacking.of(compiled) == {} and lacking.cells(compiled) == 0
 
 
@@ -321,27 +321,26 @@ def test_what_takes_long_has_longer_and_nothing_has_more_than_it_needs(tmp_path:
     for _ in range(80):
         spec = one.popleft()
         each = 8.0 if spec.target == "language.products" else 1.0
-        took[spec.target] += spec.seconds if spec.aimed else 0  # type: ignore[assignment]
+        took[spec.target] += spec.seconds if spec.aimed else 0
         need = each * lacking.among([combination(spec)]).get(combination(spec), 0)
         assert not spec.aimed or spec.seconds <= max(2.0, 1.5 * need)
         cases = max(round(spec.seconds / each), 1)
         cells = dict.fromkeys(list(one.lacking(spec))[:cases], 1)
-        lacking.add(ShardResult(spec=spec, counts=Counts(executed=cases, agree=cases), cells=cells,
-                                seconds=spec.seconds))
-        one.ended(ShardResult(spec=spec, counts=Counts(executed=cases, agree=cases), cells=cells, seconds=spec.seconds))
+        result = ShardResult(spec=spec, counts=Counts(executed=cases, agree=cases), cells=cells, seconds=spec.seconds)
+        lacking.add(result)
+        one.ended(result)
     assert took["language.products"] > took["language.scans"] > 0
 
 
 def test_a_cell_that_no_aimed_case_reaches_is_left_to_chance(tmp_path: Path) -> None:
     night = Night(tmp_path)
-    name = ("language.products", "own", "interpreter")
-    spec = next(spec for spec in night.plan.shards if combination(spec) == name)
     lacking = Lacking(night.plan)
-    others = list(lacking.of(name))[1:]
+    others = list(lacking.of(PRODUCTS))[1:]
     for _ in range(8):
         cases = 8 * len(others) + 8
-        lacking.add(ShardResult(spec=spec, counts=Counts(executed=cases), cells=dict.fromkeys(others, 2)))
-    assert set(lacking.of(name)) == set(others)
+        lacking.add(ShardResult(spec=night.shard_of(PRODUCTS), counts=Counts(executed=cases),
+                                cells=dict.fromkeys(others, 2)))
+    assert set(lacking.of(PRODUCTS)) == set(others)
 
 
 # -- what a backend does not run --

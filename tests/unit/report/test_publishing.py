@@ -64,7 +64,7 @@ def told(monkeypatch: pytest.MonkeyPatch) -> Told:
     asked: Told = []
 
     def script(one: object, *, path: str = "", **_: object) -> Written:
-        name = one.id  # type: ignore[attr-defined]
+        name = one.id
         asked.append((name, path))
         if name == FIXED:
             raise TridiffError("the script takes 90 lines", fix="x")
@@ -88,6 +88,11 @@ def saying(answer: Answer, text: str = "") -> Written:
     return Written(text=text, ran=Run(answer=answer), faithful=True, backend="interpreter")
 
 
+def told_of(folder: Path, name: str) -> str:
+    """The text of an issue that a record keeps for a finding."""
+    return (folder / "findings" / f"{name}.md").read_text()
+
+
 def without_script(folder: Path, name: str) -> Path:
     """The record whose finding has no script yet."""
     (folder / "findings" / f"{name}.py").unlink()
@@ -105,7 +110,7 @@ def test_a_new_finding_leaves_case_script_and_issue_text(tmp_path: Path, told: T
     assert sorted(path.name for path in (folder / "findings").iterdir()) == [
         "notes.json", f"{NEW}.json", f"{NEW}.md", f"{NEW}.py"]
     assert read_scripts(folder) == {NEW: Script(text=f"# {NEW}\n", note="run here it says BUG")}
-    text = (folder / "findings" / f"{NEW}.md").read_text()
+    text = told_of(folder, NEW)
     assert text.startswith("# -x of +0.0 is +0.0") and f"# {NEW}" in text and "seed 7" in text and "1200 cases" in text
     assert f"# {NEW}" in (folder / "report.html").read_text()
     assert (folder / "junit.xml").exists() and not (folder / "report.sarif").exists()
@@ -124,7 +129,7 @@ def test_a_new_finding_comes_out_with_its_blame_within_half_of_the_time(
     assert blamed == [([one.found_in.backend], 10.0)]
     (kept,) = store.find(NEW).blame
     assert kept.stage == "front-end" and kept_entries(folder)[NEW].blame == (kept,)
-    assert "the IR computes 0 - x" in (folder / "findings" / f"{NEW}.md").read_text()
+    assert "the IR computes 0 - x" in told_of(folder, NEW)
     publish_night(folder, replace(one, blame=(kept,)), corpus=store)
     publish_night(folder, one, corpus=store, seconds=15.0)
     assert len(blamed) == 1, "not what is blamed already, nor where there is no time for it"
@@ -149,10 +154,10 @@ def test_a_gate_runs_each_script_on_both_builds(tmp_path: Path, told: Told) -> N
     assert found[REGRESSION].note == REGRESSED
     assert found[FIXED] == Script(note="the script takes 90 lines")
     assert "within the contract" in found[CHANGED].note and not found[CHANGED].text
-    text = (folder / "findings" / f"{REGRESSION}.md").read_text()
+    text = told_of(folder, REGRESSION)
     assert "regression from Triton 3.6.0 to 3.9.0: out: 7 instead of 8" in text
     assert f"tridiff repro {folder}/cases/regression/{REGRESSION}.json" in text
-    changed = (folder / "findings" / f"{CHANGED}.md").read_text()
+    changed = told_of(folder, CHANGED)
     assert "Another result in out, where the contract leaves the answer open" in changed
     assert "| | Triton " in text and "| | Triton " not in changed, "the baseline's bits are as good as the candidate's"
     assert {path.name for path in folder.iterdir()} >= {"report.html", "junit.xml", "report.sarif"}
@@ -219,9 +224,9 @@ def test_a_script_too_long_for_an_issue_is_named_in_its_text() -> None:
 def test_without_time_the_text_says_how_to_get_a_script(tmp_path: Path, told: Told) -> None:
     folder = without_script(night(tmp_path, new=(entry(NEW),)), NEW)
     publish_night(folder, entry(NEW), corpus=CORPUS, seconds=0.0)
-    assert told == [] and "no time was left" in (folder / "findings" / f"{NEW}.md").read_text()
+    assert told == [] and "no time was left" in told_of(folder, NEW)
     tridiff(str(folder), "--scripts", "20s")
-    assert told == [(NEW, "")] and f"# {NEW}" in (folder / "findings" / f"{NEW}.md").read_text()
+    assert told == [(NEW, "")] and f"# {NEW}" in told_of(folder, NEW)
 
 
 def test_more_findings_than_there_is_time_for_end_in_time_and_none_is_lost(
