@@ -276,14 +276,20 @@ def _shares(database: sqlite3.Connection, summary: Summary) -> None:
              one.counts.compiled_kernels))
 
 
-def _sightings(database: sqlite3.Connection, summary: Summary, findings: tuple[CorpusEntry, ...],
-               known: dict[str, int], began: float) -> None:
-    entries = {finding_of_entry(entry): entry for entry in findings}
-    cases = dict(known)
+def explained_cases(summary: Summary) -> dict[str, int]:
+    """How many failing cases each known issue explains, by its cause."""
+    cases: dict[str, int] = {}
     for issues in summary.issues.values():
         for issue, counts in issues.items():
             if counts.explained:
                 cases[cause(issue)] = cases.get(cause(issue), 0) + counts.explained
+    return cases
+
+
+def _sightings(database: sqlite3.Connection, summary: Summary, findings: tuple[CorpusEntry, ...],
+               known: dict[str, int], began: float) -> None:
+    entries = {finding_of_entry(entry): entry for entry in findings}
+    cases = known | {name: known.get(name, 0) + number for name, number in explained_cases(summary).items()}
     states = {finding: "new" for finding, entry in entries.items() if entry.id in summary.new_findings}
     for finding in (*cases, *summary.known_findings):
         states.setdefault(finding, "known")

@@ -18,7 +18,7 @@ from tridiff.fuzz.explain.request import Compiled, Element, Interpreted, Own, Re
 from tridiff.fuzz.explain.twins import found as twins_of
 from tridiff.fuzz.records import Blame, Case, CorpusEntry, LaunchOptions
 from tridiff.fuzz.registry import find
-from tridiff.fuzz.repro.describe import describe_case, describe_evidence, first_wrong
+from tridiff.fuzz.repro.describe import describe_case, evidence_of, first_wrong
 
 LONGEST_DIFF = 2000
 """Lines of the difference of one stage."""
@@ -107,8 +107,8 @@ def explain(what: What, wish: Wish) -> Explanation:
         interpreted.memory, problem=interpreted.problem)
     return Explanation(
         title=_title(what), about=_about(what), case=tuple(describe_case(case)) if case is not None else (),
-        evidence=_evidence(entry), launches=found.launches, launch=found.launch, source=source,
-        specialisation=compiled.specialisation, stages=stages,
+        evidence=evidence_of(entry) if entry is not None else (), launches=found.launches, launch=found.launch,
+        source=source, specialisation=compiled.specialisation, stages=stages,
         against=tuple(one for setting in wish.against for one in differences(asked, compiled, setting, wish.build)),
         memory=memory, program=interpreted.program, element=_with_record(interpreted.element, asked.element, entry),
         blame=wish.blame or (entry.blame if entry is not None else ()), checks=checked(compiled, interpreted, case),
@@ -137,15 +137,6 @@ def _about(what: What) -> dict[str, str]:
             "found on": f"Triton {entry.found_in.triton}, {entry.found_in.backend} {entry.found_in.device}".strip(),
             "explanation": entry.explanation}
     return {name: text for name, text in about.items() if text}
-
-
-def _evidence(entry: CorpusEntry | None) -> tuple[str, ...]:
-    if entry is None:
-        return ()
-    try:
-        return tuple(describe_evidence(entry.case, entry.evidence, entry.signature.where))
-    except (KeyError, ValueError, IndexError):
-        return tuple(entry.evidence.log.splitlines()[-20:])
 
 
 def _with_record(card: ElementCard | None, element: Element | None, entry: CorpusEntry | None) -> ElementCard | None:

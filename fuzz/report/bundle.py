@@ -18,10 +18,11 @@ from tridiff.fuzz.explain.model import Departure, Explanation
 from tridiff.fuzz.records import Blame, CorpusEntry
 from tridiff.fuzz.records.codec import pretty_json_without_defaults
 from tridiff.fuzz.report.explained import page
-from tridiff.fuzz.report.findings import evidence_lines, facts, verdicts
+from tridiff.fuzz.report.findings import facts, verdicts
 from tridiff.fuzz.report.issue import issue
 from tridiff.fuzz.report.model import Script
 from tridiff.fuzz.repro.assembly_text import FILE, comment
+from tridiff.fuzz.repro.describe import evidence_of
 from tridiff.fuzz.repro.script import runs_here, script
 from tridiff.kernels.codegen.dialect import found_version
 
@@ -76,7 +77,7 @@ def _bundle(entry: CorpusEntry, out: _Writer, backend: str, seconds: float, time
     shown_on = backend or (found_on if runs_here(found_on) or not here or kind(here) == "evaluated" else here)
     out.write("entry.json", "the finding; `tridiff repro entry.json` runs it", pretty_json_without_defaults(entry))
     out.write("expected.txt", "inputs, expected and actual values, or the end of the log",
-              "\n".join(evidence_lines(entry)) or "nothing was recorded")
+              "\n".join(evidence_of(entry)) or "nothing was recorded")
     out.write("environment.txt", "where it was found", "\n".join(_environment(entry)))
     out.write("versions.txt", "what each version does", verdicts(entry) or "nobody has run other versions")
     told("the script")

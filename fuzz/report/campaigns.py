@@ -6,7 +6,7 @@ from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field, replace
 
 from tridiff.fuzz.backends import kind
-from tridiff.fuzz.campaign.history import History
+from tridiff.fuzz.campaign.history import History, explained_cases
 from tridiff.fuzz.campaign.joined import FOLDER
 from tridiff.fuzz.campaign.record import Counts, Summary
 from tridiff.fuzz.coverage.record import Ledger
@@ -125,11 +125,7 @@ def _new(summary: Summary, record: Record) -> Iterable[Finding]:
 
 def _still(summary: Summary, record: Record) -> Iterable[Finding]:
     """Findings that came up again, and known issues to which failing cases were attributed; each once."""
-    cases: dict[str, int] = {}
-    for issues in summary.issues.values():
-        for issue, counts in issues.items():
-            if counts.explained:
-                cases[cause(issue)] = cases.get(cause(issue), 0) + counts.explained
+    cases = explained_cases(summary)
     entries: dict[str, CorpusEntry] = {}
     for entry in record.entries:
         if entry.id not in summary.new_findings:

@@ -5,7 +5,7 @@ from tridiff.fuzz.corpus.cause import finding_of_entry
 from tridiff.fuzz.errors import TridiffError
 from tridiff.fuzz.records import CorpusEntry
 from tridiff.fuzz.report.model import Finding, Level, Lines, Script
-from tridiff.fuzz.repro.describe import describe_case, describe_evidence
+from tridiff.fuzz.repro.describe import describe_case, evidence_of
 
 _SOUND = {"defect": "a defect", "by_design": "by design", "undefined": "undefined", "accuracy": "accuracy",
           "contract": "our own reading of the contract", "unclassified": "not judged yet"}
@@ -22,7 +22,7 @@ def finding(entry: CorpusEntry, *, group: str, level: Level, script: Script | No
         id=entry.id, key=key(entry), group=group, level=level, title=entry.title or entry.id, reason=reason,
         target=entry.case.target, subject=signature.subject, backend=backend,
         kind=f"{signature.verdict.value}, {signature.kind}" if signature.kind else signature.verdict.value,
-        about=(*about, *facts(entry)), case=case_lines(entry), evidence=evidence_lines(entry),
+        about=(*about, *facts(entry)), case=case_lines(entry), evidence=evidence_of(entry),
         script=script or Script(), command=command or f"tridiff repro {entry.id}", file=file)
 
 
@@ -62,12 +62,3 @@ def verdicts(entry: CorpusEntry) -> str:
 def case_lines(entry: CorpusEntry) -> Lines:
     """Sizes, parameters, options and arrays of the shrunk case."""
     return tuple(describe_case(entry.case))
-
-
-def evidence_lines(entry: CorpusEntry) -> Lines:
-    """Inputs, expected and actual values of the failing row, or the end of the worker's log."""
-    try:
-        return tuple(describe_evidence(entry.case, entry.evidence, entry.signature.where))
-    except (KeyError, ValueError, IndexError):
-        # Evidence that names arrays which its case does not have: a record that somebody edited.
-        return tuple(entry.evidence.log.splitlines()[-20:])

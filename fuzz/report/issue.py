@@ -2,9 +2,10 @@
 
 from tridiff.fuzz.corpus.bugs import WORDS, release
 from tridiff.fuzz.records import CorpusEntry, Environment, Expectation, Verdict
-from tridiff.fuzz.report.findings import case_lines, evidence_lines, facts
+from tridiff.fuzz.report.findings import case_lines, facts
 from tridiff.fuzz.report.markdown import cell, fenced
 from tridiff.fuzz.report.model import Script
+from tridiff.fuzz.repro.describe import evidence_of
 from tridiff.fuzz.repro.template import MAX_LINES
 
 MOST_LINES = 60
@@ -87,7 +88,7 @@ def _happens(entry: CorpusEntry, *, wrong: bool) -> list[str]:
     said = {"disagree": "The result is wrong", "compile_error": "It does not compile", "crash": "It crashes",
             "hang": "It does not end"}.get(signature.verdict.value, signature.verdict.value)
     where = f" in {cell(signature.where)}" if signature.where and signature.verdict is not Verdict.COMPILE_ERROR else ""
-    lines = evidence_lines(entry)
+    lines = evidence_of(entry)
     more = len(lines) - MOST_LINES
     shown = [*lines[:MOST_LINES], *([f"and {more} lines more"] if more > 0 else [])]
     line = f"{said}{where}: {cell(signature.kind)}." if wrong else (

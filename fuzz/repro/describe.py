@@ -6,7 +6,7 @@ import msgspec
 
 from tridiff.fuzz.content import text
 from tridiff.fuzz.errors import TridiffError
-from tridiff.fuzz.records import ArraySpec, Case, Content, Evidence, Explicit, LaunchOptions, Layout
+from tridiff.fuzz.records import ArraySpec, Case, Content, CorpusEntry, Evidence, Explicit, LaunchOptions, Layout
 from tridiff.fuzz.records.codec import printable
 from tridiff.fuzz.registry import find
 from tridiff.fuzz.repro.rerun import Rerun
@@ -101,6 +101,15 @@ def _launched(evidence: Evidence) -> list[str]:
     if one is None:
         return []
     return [f"launched with {_options(one.options)}{f' in schedule {one.schedule}' if one.schedule else ''}"]
+
+
+def evidence_of(entry: CorpusEntry) -> tuple[str, ...]:
+    """Inputs, expected and actual values of the failing row, or the end of the worker's log."""
+    try:
+        return tuple(describe_evidence(entry.case, entry.evidence, entry.signature.where))
+    except (KeyError, ValueError, IndexError):
+        # Evidence that names arrays which its case does not have: a record that somebody edited.
+        return tuple(entry.evidence.log.splitlines()[-20:])
 
 
 def describe_evidence(case: Case, evidence: Evidence, where: str = "") -> list[str]:
