@@ -18,12 +18,11 @@ def _dot(left: str = "tl.float16", right: str = "tl.float16", more: str = "") ->
 MEMORY: dict[str, Wrong] = {
     "store_of_larger_block": at("tl.store(x_ptr, {})", "x", "n", "scalar|block"),
     "store_of_larger_mask": at("tl.store(x_ptr, n, mask={} > 0)", "x", "n", "mask"),
-    "store_mask_of_numbers": Wrong(f"tl.store({_BLOCK}, x, mask=x)", f"tl.store({_BLOCK}, x, mask=x > 0)", "mask"),
-    "load_mask_of_numbers": Wrong(f"r = tl.load({_BLOCK}, mask=x)", f"r = tl.load({_BLOCK}, mask=x > 0)", "mask"),
+    "store_mask_of_numbers": at(f"tl.store({_BLOCK}, x, mask={{}})", "x", "x > 0", "mask"),
+    "load_mask_of_numbers": at(f"r = tl.load({_BLOCK}, mask={{}})", "x", "x > 0", "mask"),
     "store_to_number": at("tl.store({}, 1)", "n", "x_ptr", "ptr|pointer"),
     "pointer_to_pointers": at("r = x_ptr.to(tl.pointer_type({}))", "tl.pointer_type(tl.int32)", "tl.int32", "pointer"),
-    "pointer_from_narrow": Wrong("r = n.to(tl.pointer_type(tl.int32))", "r = n.to(tl.int64).to(tl.pointer_type("
-                                 "tl.int32))", "cast|int32|64"),
+    "pointer_from_narrow": at("r = n{}.to(tl.pointer_type(tl.int32))", "", ".to(tl.int64)", "cast|int32|64"),
     "padding_word": Wrong(_descriptor(more=', padding_option="one"'), _descriptor(more=', padding_option="zero"'),
                           "padding"),
     "padding_of_integers": Wrong(_descriptor(more=', padding_option="nan"'), _descriptor(), "nan|padding"),
@@ -60,8 +59,7 @@ ATOMICS: dict[str, Wrong] = {
     "exchange_of_other_type": at("r = tl.atomic_cas(x_ptr, {})", "n.to(tl.int64), k.to(tl.int64)", "n, k",
                                  "type|int64|i64"),
     "exchange_of_larger_block": at("r = tl.atomic_cas(x_ptr, {})", "x, y", "n, k", "scalar|block|shape"),
-    "exchange_by_scalars": Wrong(f"r = tl.atomic_cas({_BLOCK}, n, k)", f"r = tl.atomic_cas({_BLOCK}, x, y)",
-                                 "scalar|block|shape"),
+    "exchange_by_scalars": at(f"r = tl.atomic_cas({_BLOCK}, {{}})", "n, k", "x, y", "scalar|block|shape"),
     "atomic_load_released": at('r = tl.atomic_load(x_ptr, sem="{}")', "release", "acquire", "sem|release", "3.9.0"),
     "atomic_store_acquired": at('tl.atomic_store(x_ptr, n, sem="{}")', "acquire", "release", "sem|acquire", "3.9.0"),
     "poll_of_floats": at("tl.atomic_poll({})", "f_ptr, h", "x_ptr, n", "int|bit|type", "3.9.0"),
@@ -124,8 +122,7 @@ POINTERS: dict[str, Wrong] = {
     **{f"pointer_from_{word}": Wrong(f"r = h.to(tl.{name}).to(tl.pointer_type(tl.int32))",
                                      "r = n.to(tl.int64).to(tl.pointer_type(tl.int32))", "cast|pointer|float|fp")
        for word, name in (("float", "float32"), ("double", "float64"), ("half", "float16"))},
-    "pointer_block_as_words": Wrong(f"r = tl.cast({_BLOCK}, tl.int32)", f"r = tl.cast({_BLOCK}, tl.int64)",
-                                    "cast|pointer"),
+    "pointer_block_as_words": at(f"r = tl.cast({_BLOCK}, tl.{{}})", "int32", "int64", "cast|pointer"),
     "pointers_cast_with_rounding": at("r = tl.cast(x_ptr, tl.pointer_type(tl.int8){})", ', fp_downcast_rounding="rtz"',
                                       "", "rounding"),
     "pointers_compared_as_pointers": Wrong("r = x_ptr == x_ptr", "r = x_ptr.to(tl.int64) == x_ptr.to(tl.int64)",
@@ -135,7 +132,7 @@ POINTERS: dict[str, Wrong] = {
        for name in ("add", "and", "or", "xor", "max", "min", "xchg")},
     "exchange_of_truths": Wrong(f"r = tl.atomic_cas({_TRUTHS}, n > 0, k > 0)", "r = tl.atomic_cas(x_ptr, n, k)",
                                 "bit|width|int1|support"),
-    "truths_mask_of_bytes": Wrong(f"r = tl.load({_TRUTHS}, mask=x > 0)", f"r = tl.load({_TRUTHS}, mask=n > 0)", "mask"),
+    "truths_mask_of_bytes": at(f"r = tl.load({_TRUTHS}, mask={{}} > 0)", "x", "n", "mask"),
 }
 
 FOLDS: dict[str, Wrong] = {
