@@ -180,7 +180,7 @@ def _computed(op: str, args: list[Interval]) -> Interval | None:
 def _unconverted(analysis: Analysis) -> set[int]:
     """Values of coordinates and sizes whose type does not hold what is carried on for them."""
     carried = carried_on(analysis.graph)
-    nodes = analysis.graph.nodes
+    nodes = analysis.nodes
     read = {k for position in carried.symbolic for k in value_operands(nodes[position])}
     read |= {k for node in nodes if (expr := expression(node)) is not None for k in indirect(expr)}
     return {k for k in carried.symbolic if _loses(analysis, carried, k, read=k in read)}
@@ -188,7 +188,7 @@ def _unconverted(analysis: Analysis) -> set[int]:
 
 def _loses(analysis: Analysis, carried: Carried, position: int, *, read: bool) -> bool:
     dtype, range_ = analysis.dtype(position), carried.ranges[position]
-    node = analysis.graph.nodes[position]
+    node = analysis.nodes[position]
     if dtype == "i64":
         return False
     if not within(range_, INT32):

@@ -69,7 +69,7 @@ def _swapped(ops: tuple[str, ...], other: str, wanted: Callable[[str], bool] = i
 
 
 def _of_zero(analysis: Analysis, position: int, node: Node) -> Changes:
-    nodes = analysis.graph.nodes
+    nodes = analysis.nodes
     zero = isinstance(node, Pointwise) and node.op == "mul" and any(
         isinstance(one := nodes[k], Constant) and one.value == "0" and is_float(one.dtype) for k in node.args)
     return {position: replace(node, op="add")} if zero else {}
@@ -78,7 +78,7 @@ def _of_zero(analysis: Analysis, position: int, node: Node) -> Changes:
 def _parts(analysis: Analysis, position: int) -> dict[int, int]:
     """The parts of a node with several results: position, and number of the result."""
     return {user: part.item for user in analysis.users[position]
-            if isinstance(part := analysis.graph.nodes[user], Part)}
+            if isinstance(part := analysis.nodes[user], Part)}
 
 
 def _mantissa(analysis: Analysis, position: int, node: Node) -> Changes:
@@ -172,7 +172,7 @@ def _fold_of_positions(analysis: Analysis, position: int, node: Node) -> Changes
     reached, waiting = {position}, list(analysis.users[position])
     while waiting:
         place = waiting.pop()
-        one = analysis.graph.nodes[place]
+        one = analysis.nodes[place]
         dtype = "" if isinstance(one, Store) else analysis.dtype(place)
         if place in reached or dtype in ("", "i1") or is_float(dtype):
             continue
@@ -194,7 +194,7 @@ def _fp8_as_double(analysis: Analysis, node: Node) -> bool:
         source, kind = node.value, analysis.buffers[node.buffer]
     else:
         return False
-    while isinstance(one := analysis.graph.nodes[source], Cast) and not one.bitcast and one.dtype in SINGLE:
+    while isinstance(one := analysis.nodes[source], Cast) and not one.bitcast and one.dtype in SINGLE:
         source = one.arg
     return kind == "fp64" and analysis.dtype(source) in FP8
 
@@ -231,7 +231,7 @@ def _split_scan_of_a_place(analysis: Analysis, node: Node) -> bool:
     """A scan that torch.compile may split among programs, in a program that computes with an outer coordinate."""
     split = isinstance(node, Scan) and node.combine not in ("max", "min") and (analysis.graph.r or 0) > 128
     outer = analysis.axes.keys() - {"r"}
-    return split and any(outer & symbols(expr) for one in analysis.graph.nodes
+    return split and any(outer & symbols(expr) for one in analysis.nodes
                          if not isinstance(one, Store) and (expr := expression(one)) is not None)
 
 
@@ -244,7 +244,7 @@ def _negative_divisor(analysis: Analysis, position: int, node: Node) -> Changes:
     """The negated dividend by the absolute value: the same number, whatever a loop over several axes makes of one. A
     sum where an operation divides a coordinate."""
     if isinstance(node, Pointwise):
-        divisor = analysis.graph.nodes[node.args[-1]]
+        divisor = analysis.nodes[node.args[-1]]
         negative = isinstance(divisor, Constant) and divisor.dtype.startswith("i") and divisor.value.startswith("-")
         return {position: replace(node, op="add")} if negative and node.op == "floor_divide" else {}
     expr = expression(node)
@@ -269,7 +269,7 @@ def _power_of_sizes(analysis: Analysis, node: Node) -> bool:
 
 def _bits_of_sizes(analysis: Analysis, position: int, node: Node) -> Changes:
     """The number itself instead of its bits, where only sizes come into an index whose bits are taken."""
-    source = analysis.graph.nodes[node.arg] if isinstance(node, Cast) and node.bitcast else None
+    source = analysis.nodes[node.arg] if isinstance(node, Cast) and node.bitcast else None
     expr = expression(source) if isinstance(source, Index) else None
     if not isinstance(node, Cast) or expr is None or not symbols(expr) <= set(analysis.sizes):
         return {}

@@ -45,7 +45,7 @@ def _may_overflow(analysis: Analysis, node: Node) -> bool:
     if not isinstance(node, Cast | Store) or (isinstance(node, Cast) and node.bitcast):
         return False
     value, made = conversion(analysis, node)
-    limited = analysis.graph.nodes[value]
+    limited = analysis.nodes[value]
     within = isinstance(limited, Pointwise) and limited.op == "minimum" and any(
-        isinstance(one := analysis.graph.nodes[k], Constant) and one.value == _LARGEST for k in limited.args)
+        isinstance(one := analysis.nodes[k], Constant) and one.value == _LARGEST for k in limited.args)
     return made == "fp8e5" and analysis.dtype(value) in _WIDER and not within

@@ -56,8 +56,8 @@ def without_searched_nan(case: Case) -> Case | None:
 def _may_be_nan(analysis: Analysis, node: Node) -> bool:
     if not isinstance(node, Bucketize) or not is_float(analysis.dtype(node.arg)):
         return False
-    value = analysis.graph.nodes[node.arg]
+    value = analysis.nodes[node.arg]
     if not isinstance(value, Pointwise) or value.op != "where":
         return True
-    condition = analysis.graph.nodes[value.args[0]]
+    condition = analysis.nodes[value.args[0]]
     return not isinstance(condition, Pointwise) or condition.op != "isnan" or condition.args != value.args[2:]

@@ -33,7 +33,7 @@ def _folds_an_index(analysis: Analysis, node: Node) -> bool:
     """A fold of what comes of the place of an extremum."""
     if not isinstance(node, Reduce) or node.kind in _PLACES:
         return False
-    return any(isinstance(one := analysis.graph.nodes[k], Reduce) and one.kind in _PLACES
+    return any(isinstance(one := analysis.nodes[k], Reduce) and one.kind in _PLACES
                for k in below(analysis, node.args, into_loads=True))
 
 
@@ -44,7 +44,7 @@ def _folds_a_folded_truth(analysis: Analysis, position: int, node: Node) -> Chan
     waiting, reached = [*node.args], set[int]()
     while waiting:
         place = waiting.pop()
-        one = analysis.graph.nodes[place]
+        one = analysis.nodes[place]
         if isinstance(one, Reduce) and one.kind in ("any", "max"):
             return {position: replace(node, kind="any")}
         if place not in reached:
@@ -87,7 +87,7 @@ def _cut_from_below(put: Callable[[Expr, int], Expr]) -> Form:
             new = written(expr, analysis.sizes)
             return {position: with_expression(node, new)} if new != expr else {}
         if isinstance(node, Pointwise) and node.op.startswith("maximum") and of_axes(analysis, position) and any(
-                isinstance(one := analysis.graph.nodes[k], Constant) and one.value in ("0", "1") for k in node.args):
+                isinstance(one := analysis.nodes[k], Constant) and one.value in ("0", "1") for k in node.args):
             return {position: replace(node, op=node.op.replace("max", "min"))}
         return {}
 

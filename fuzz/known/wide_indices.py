@@ -51,7 +51,7 @@ def beyond_int32(analysis: Analysis, position: int, node: Node) -> Changes:
 def _largest(analysis: Analysis, carried: Carried, position: int) -> float | None:
     """The largest absolute value of an integer that torch 2.11 computes in int32, as it comes of coordinates and sizes
     alone; None of another."""
-    node = analysis.graph.nodes[position]
+    node = analysis.nodes[position]
     if isinstance(node, Index):
         named = symbols(node.expr)
         try:

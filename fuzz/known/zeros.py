@@ -33,7 +33,7 @@ def minus_zero(analysis: Analysis, position: int, node: Node) -> Changes:
         masked = node.mask is not None and _is_minus_zero(node.other, analysis.dtype(position))
         return {position: replace(node, other="0.0")} if masked else {}
     if isinstance(node, Pointwise):
-        by = analysis.graph.nodes[node.args[-1]]
+        by = analysis.nodes[node.args[-1]]
         if node.op == "truediv" and isinstance(by, Constant) and by.value == "-inf":  # the product with 1 / -inf
             return {position: replace(node, op="add")}
         dtype = analysis.dtype(position)
@@ -78,7 +78,7 @@ def _number(analysis: Analysis, position: int) -> Numbers | None:
 
 
 def _of(analysis: Analysis, place: int, known: Mapping[int, Numbers | None]) -> Numbers | None:
-    node = analysis.graph.nodes[place]
+    node = analysis.nodes[place]
     if isinstance(node, Constant):
         return np.array([real_number(node.value)]) if is_float(node.dtype) else None
     if isinstance(node, Index):

@@ -132,5 +132,5 @@ def emit_store(emitter: Emitter, position: int, node: Store) -> None:
 
 def lifted(analysis: Analysis, position: int) -> bool:
     """Whether a load without r may be made once, before the loop: not if it depends on data or a mask."""
-    node = analysis.graph.nodes[position]
+    node = analysis.nodes[position]
     return not (isinstance(node, Load) and (node.mask is not None or node.checked or analysis.bodies[position]))

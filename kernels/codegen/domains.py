@@ -139,10 +139,14 @@ class Analysis:
 
     graph: Graph
 
+    @property
+    def nodes(self) -> tuple[Node, ...]:
+        return self.graph.nodes
+
     @cached_property
     def operands(self) -> tuple[tuple[int, ...], ...]:
         """`operands` of each node."""
-        return tuple(map(operands, self.graph.nodes))
+        return tuple(map(operands, self.nodes))
 
     @cached_property
     def buffers(self) -> dict[str, str]:
@@ -165,7 +169,7 @@ class Analysis:
     def dtypes(self) -> tuple[tuple[str, ...], ...]:
         """Dtypes of the results of each node; () for stores."""
         found: list[tuple[str, ...]] = []
-        for node in self.graph.nodes:
+        for node in self.nodes:
             parts = found[node.of] if isinstance(node, Part) else ()
             of = [] if isinstance(node, Part) else [found[k][0] for k in value_operands(node)]
             found.append(result_dtypes(node, of, self.buffers, parts))
@@ -180,7 +184,7 @@ class Analysis:
         """Domain of each node; of a store, its points."""
         outer = frozenset(name for name in self.axes if name != R)
         found: list[frozenset[str]] = []
-        for node in self.graph.nodes:
+        for node in self.nodes:
             domain = frozenset().union(*(found[k] for k in self.operands[len(found)]))
             expr = expression(node)
             if expr is not None:
@@ -197,8 +201,8 @@ class Analysis:
     @cached_property
     def users(self) -> tuple[tuple[int, ...], ...]:
         """Positions of the nodes that read each node."""
-        found: list[list[int]] = [[] for _ in self.graph.nodes]
-        for position in range(len(self.graph.nodes)):
+        found: list[list[int]] = [[] for _ in self.nodes]
+        for position in range(len(self.nodes)):
             for operand in self.operands[position]:
                 found[operand].append(position)
         return tuple(map(tuple, found))
@@ -206,7 +210,7 @@ class Analysis:
     @cached_property
     def bodies(self) -> tuple[tuple[int, ...], ...]:
         """For each node, the Masked nodes whose body it belongs to, innermost first."""
-        nodes = self.graph.nodes
+        nodes = self.nodes
         found: list[tuple[int, ...]] = [()] * len(nodes)
         for position in reversed(range(len(nodes))):
             chains: list[tuple[int, ...]] = []
@@ -225,7 +229,7 @@ class Analysis:
     def masks(self, position: int) -> list[int]:
         """Masks under which a node is evaluated, each once: of the bodies that it belongs to, outermost first, and of
         the load that it is."""
-        nodes = self.graph.nodes
+        nodes = self.nodes
         found = [body.mask for k in reversed(self.bodies[position]) if isinstance(body := nodes[k], Masked)]
         if isinstance(node := nodes[position], Load) and node.mask is not None:
             found.append(node.mask)
@@ -255,13 +259,13 @@ class Analysis:
     @cached_property
     def dead(self) -> frozenset[int]:
         """Nodes that no store needs."""
-        return frozenset(range(len(self.graph.nodes))) - live_nodes(self.graph.nodes)
+        return frozenset(range(len(self.nodes))) - live_nodes(self.nodes)
 
 
 def feeding(analysis: Analysis) -> frozenset[int]:
     """Nodes whose values reach, at other lanes than their own, a result: what feeds folds, scans, sorts, searches, and
     addresses. Their loads may not leave masked-off lanes undefined."""
-    nodes = analysis.graph.nodes
+    nodes = analysis.nodes
     found: set[int] = set()
     for position in reversed(range(len(nodes))):
         for user in analysis.users[position]:

@@ -249,7 +249,7 @@ def _check_expression(analysis: Analysis, position: int, node: Node, buffers: di
 
 
 def _proven(analysis: Analysis, position: int, length: int) -> bool:
-    node = analysis.graph.nodes[position]
+    node = analysis.nodes[position]
     assert isinstance(node, Load | Store)
     form = affine(node.index, axes=analysis.axes, sizes=analysis.sizes)
     if form is not None:
@@ -260,7 +260,7 @@ def _proven(analysis: Analysis, position: int, length: int) -> bool:
 
 
 def _check_uses(analysis: Analysis, buffer: Buffer) -> None:
-    nodes: Sequence[Node] = analysis.graph.nodes
+    nodes: Sequence[Node] = analysis.nodes
     stores = [(k, node) for k, node in enumerate(nodes) if isinstance(node, Store) and node.buffer == buffer.name]
     loads = [node for node in nodes if isinstance(node, Load) and node.buffer == buffer.name]
     plain = [(k, node) for k, node in stores if node.mode == "set"]

@@ -86,7 +86,7 @@ def grid(analysis: Analysis, domain: frozenset[str]) -> dict[str, Array] | None:
 
 def may_hold(analysis: Analysis, position: int, values: Mapping[str, Array]) -> Array:
     """Where an i1 node may be true: exact for conditions on indices, true where data decide."""
-    node: Node = analysis.graph.nodes[position]
+    node: Node = analysis.nodes[position]
     if isinstance(node, Index) and symbols(node.expr) <= values.keys():
         return np.asarray(evaluate(node.expr, values), bool)
     if isinstance(node, Pointwise) and node.op in ("logical_and", "bitwise_and", "logical_or", "bitwise_or"):
@@ -106,7 +106,7 @@ def active(analysis: Analysis, position: int, values: Mapping[str, Array]) -> Ar
 def in_range_everywhere(analysis: Analysis, position: int, length: int) -> bool | None:
     """Whether the index of a load or store is within 0 <= index < length wherever it may be active; None if there are
     too many points to tell."""
-    node = analysis.graph.nodes[position]
+    node = analysis.nodes[position]
     assert isinstance(node, Load | Store)
     domain = analysis.domains[position]
     for k in analysis.bodies[position]:
@@ -120,7 +120,7 @@ def in_range_everywhere(analysis: Analysis, position: int, length: int) -> bool 
 
 def distinct(analysis: Analysis, position: int) -> bool | None:
     """Whether the points of a store have different indices; None if there are too many points to tell."""
-    node = analysis.graph.nodes[position]
+    node = analysis.nodes[position]
     assert isinstance(node, Store)
     values = grid(analysis, analysis.domains[position])
     if values is None:

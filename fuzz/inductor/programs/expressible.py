@@ -85,7 +85,7 @@ def expressible(graph: Graph) -> str:
 
 
 def _problem(analysis: Analysis, position: int) -> str:
-    node = analysis.graph.nodes[position]
+    node = analysis.nodes[position]
     match node:
         case Random():
             return "torch has random streams of its own"

@@ -68,7 +68,7 @@ def _rounds(node: Node, dtype: str) -> bool:
 def inexact(analysis: Analysis) -> frozenset[int]:
     """The nodes of a graph whose values are `Entry.inexact`."""
     found: set[int] = set()
-    for position, node in enumerate(analysis.graph.nodes):
+    for position, node in enumerate(analysis.nodes):
         of = value_operands(node)
         if _rounds(node, analysis.dtype(of[0]) if of else "") or found & set(operands(node)):
             found.add(position)

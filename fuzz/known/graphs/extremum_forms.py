@@ -15,7 +15,7 @@ _ABSOLUTE = ("abs", "abs_tl")
 
 
 def _inner(analysis: Analysis, places: tuple[int, ...], kind: str) -> list[Pointwise]:
-    return [one for k in places if isinstance(one := analysis.graph.nodes[k], Pointwise) and one.op in EXTREMA
+    return [one for k in places if isinstance(one := analysis.nodes[k], Pointwise) and one.op in EXTREMA
             and one.op[:3] == kind]
 
 
@@ -25,7 +25,7 @@ def _of(analysis: Analysis, node: Pointwise) -> list[int]:
         return []
     times = node.op == "mul" and number(analysis, node.args[0]) != -1
     below = node.args[0] if times else node.args[-1]
-    behind = analysis.graph.nodes[below]
+    behind = analysis.nodes[below]
     return [below, *(behind.args if isinstance(behind, Pointwise) and behind.op in _ABSOLUTE else ())]
 
 
@@ -33,7 +33,7 @@ def _signed(analysis: Analysis, places: set[int], kind: str, *, several: bool) -
     """What comes without its sign into an extremum of some operands: of several, or of one that is two itself."""
     found = {}
     for k in places:
-        node = analysis.graph.nodes[k]
+        node = analysis.nodes[k]
         behind = _of(analysis, node) if isinstance(node, Pointwise) else []
         if isinstance(node, Pointwise) and node.op in _ABSOLUTE:
             behind = behind[:1] if kind == "max" else []
@@ -52,7 +52,7 @@ def _lost(analysis: Analysis, node: Pointwise) -> dict[int, list[int]]:
 
 
 def _without(analysis: Analysis, places: dict[int, list[int]]) -> Result:
-    return {k: not_negated(one) for k in places if isinstance(one := analysis.graph.nodes[k], Pointwise)}
+    return {k: not_negated(one) for k in places if isinstance(one := analysis.nodes[k], Pointwise)}
 
 
 def _extremum_of_three(analysis: Analysis, node: Pointwise) -> Result:
@@ -92,14 +92,14 @@ def _is_relu(analysis: Analysis, node: Node) -> bool:
 
 
 def _below_relu(analysis: Analysis, node: Pointwise) -> list[int]:
-    return [k for k in node.args if isinstance(one := analysis.graph.nodes[k], Pointwise) and one.op in EXTREMA]
+    return [k for k in node.args if isinstance(one := analysis.nodes[k], Pointwise) and one.op in EXTREMA]
 
 
 def _relus(analysis: Analysis, node: Pointwise) -> list[int]:
     """The relus that come into a maximum, also where one is masked or chosen."""
     found, waiting = list[int](), [*node.args] if node.op.startswith("max") else []
     while waiting:
-        one = analysis.graph.nodes[place := waiting.pop()]
+        one = analysis.nodes[place := waiting.pop()]
         if isinstance(one, Pointwise) and not one.op.startswith("min") and _is_relu(analysis, one):
             found.append(place)
         elif isinstance(one, Masked):
@@ -111,7 +111,7 @@ def _relus(analysis: Analysis, node: Pointwise) -> list[int]:
 
 def _relu_left_out(analysis: Analysis, node: Pointwise) -> Iterator[Changes]:
     """The extremum itself, or that of what the relus are of."""
-    nodes = analysis.graph.nodes
+    nodes = analysis.nodes
     if _is_relu(analysis, node):
         for k in _below_relu(analysis, node)[:1]:
             yield dict.fromkeys(equal(analysis, node), itself(k))

@@ -126,7 +126,7 @@ def _meets(analysis: Analysis, position: int) -> bool:
     while waiting:
         place = waiting.pop()
         for user in analysis.users[place]:
-            node = analysis.graph.nodes[user]
+            node = analysis.nodes[user]
             if isinstance(node, Reduce | Scan | Sort) or (isinstance(node, Store) and node.mode == "atomic_add"):
                 return True
             if user not in reached:

@@ -109,7 +109,7 @@ def _twice(analysis: Analysis, node: Asm) -> tuple[int, ...]:
     """Of a lop3 of two different registers, the one that it has once and the one that it has twice."""
     distinct: dict[Node, list[int]] = {}
     for k in node.args:
-        distinct.setdefault(analysis.graph.nodes[k], []).append(k)
+        distinct.setdefault(analysis.nodes[k], []).append(k)
     if node.body != "lop3_xor" or len(distinct) != 2:
         return ()
     return tuple(places[0] for places in sorted(distinct.values(), key=len))
@@ -126,7 +126,7 @@ def _lop3_fused(analysis: Analysis, node: Asm) -> Iterator[Changes]:
     """Of `(a ^ b ^ b) op c`, where c is a or b and d the other one: c | d, c & ~d, d for or, and, xor. A power tests
     the bits of its exponent: where a is the bit that it asks for, it finds that of a & ~b. What else asks for the lop3
     has what is right."""
-    nodes = analysis.graph.nodes
+    nodes = analysis.nodes
     found = Changes()
     for place, c, d in _logic(analysis, node):
         user = nodes[place]
@@ -145,7 +145,7 @@ def _lop3_fused(analysis: Analysis, node: Asm) -> Iterator[Changes]:
 
 def _logic(analysis: Analysis, node: Asm) -> Iterator[tuple[int, int, int]]:
     """(place, c, d) of the users of `a ^ b ^ b` of which it is known what comes out."""
-    nodes = analysis.graph.nodes
+    nodes = analysis.nodes
     twice, same = _twice(analysis, node), equal(analysis, node)
     pair = [nodes[k] for k in twice]
     for place in sorted(set[int]().union(*(analysis.users[k] for k in same))):
@@ -164,7 +164,7 @@ def _logic(analysis: Analysis, node: Asm) -> Iterator[tuple[int, int, int]]:
 def _lop3_elsewhere(analysis: Analysis, node: Asm) -> bool:
     """Whether it is combined with more than the logic of which that is known: its bits may be tested, shifted, masked
     and compared. A store leaves it as it is."""
-    same, nodes = equal(analysis, node), analysis.graph.nodes
+    same, nodes = equal(analysis, node), analysis.nodes
     known = {place for place, _, _ in _logic(analysis, node)}
     users = set[int]().union(*(analysis.users[k] for k in same)) - known
     return any(not isinstance(one := nodes[k], Store) or analysis.buffers[one.buffer] != "i32" for k in users)
@@ -173,7 +173,7 @@ def _lop3_elsewhere(analysis: Analysis, node: Asm) -> bool:
 def _choice(analysis: Analysis, node: Masked | Pointwise) -> Result:
     """ptxas compiles `selp.f32 r, 1.0, -0.0` behind a comparison of floats to FSET, whose other value is +0.0, whatever
     of the two LLVM and ptxas folded, and what LLVM computes of a choice, as in `-(c ? -1.0 : 0.0)`."""
-    if choices(analysis, analysis.graph.nodes.index(node)) != {"1.0", "-0.0"}:
+    if choices(analysis, analysis.nodes.index(node)) != {"1.0", "-0.0"}:
         return None
     if isinstance(node, Pointwise) and node.op != "where":
         return replace(node, op="abs", args=node.args[:1])
@@ -208,7 +208,7 @@ def _folded_fp8(analysis: Analysis, node: Constant | Pointwise) -> Result:
         return None
     if isinstance(node, Constant):
         return replace(node, value="2.0") if node.value in ("inf", "-inf", "nan") else None
-    place = analysis.graph.nodes.index(node)
+    place = analysis.nodes.index(node)
     if folded_early(analysis, place) or only_value(analysis, place) is None:
         return None
     if node.op == "ldexp":
@@ -244,10 +244,10 @@ def _integer_abs(analysis: Analysis, node: Pointwise) -> Result:
 def _truth_as_half(analysis: Analysis, node: Cast | Store) -> Result:
     """ptxas 12.9 and 13.4 convert the bits `selp 1, 0` from bf16 to fp16 as if they were integers, to 1.0 or 0."""
     place, dtype = conversion(analysis, node)
-    bits = analysis.graph.nodes[place]
+    bits = analysis.nodes[place]
     if dtype != "fp16" or (isinstance(node, Cast) and node.bitcast) or not isinstance(bits, Cast):
         return None
-    computed = bits.bitcast and bits.dtype == "bf16" and not isinstance(analysis.graph.nodes[bits.arg], Load)
+    computed = bits.bitcast and bits.dtype == "bf16" and not isinstance(analysis.nodes[bits.arg], Load)
     return {place: replace(bits, bitcast=False)} if computed else None
 
 
@@ -260,7 +260,7 @@ def _truth_converted(analysis: Analysis, node: Cast | Store) -> Iterator[Changes
 
 def _limit(analysis: Analysis, node: Pointwise) -> Result:
     """`index_forms` says what ptxas makes of the limit of a negated abs."""
-    nodes = analysis.graph.nodes
+    nodes = analysis.nodes
     limited = any(negated_abs(analysis, nodes[k]) for k in node.args) and any(
         (number(analysis, k) or 0) < 0 for k in node.args)
     return replace(node, op="bitwise_xor") if limited else None
@@ -282,7 +282,7 @@ def _truth_as_fp16(analysis: Analysis, node: Cast) -> Result:
 def _bits_converted(analysis: Analysis, node: Cast) -> Iterator[Changes]:
     """1 for the bits of 1, and 1.0, by way of whatever types the bits come."""
     bits = node.arg
-    while isinstance(one := analysis.graph.nodes[bits], Cast) and one.bitcast:
+    while isinstance(one := analysis.nodes[bits], Cast) and one.bitcast:
         bits = one.arg
     yield _everywhere(analysis, node, replace(node, arg=bits, bitcast=False))
 
@@ -301,7 +301,7 @@ def _bits_against_zero(analysis: Analysis, node: Cast) -> Result:
     that becomes the other half: an assertion ends the compiler's process (llvm-project#198389). Halves that are loaded,
     and used as they are, are integers to it."""
     if not node.bitcast or node.dtype not in HALVES or analysis.dtype(node.arg) not in HALVES or (
-            isinstance(analysis.graph.nodes[node.arg], Load) and _used_as_bits(analysis, node.arg)):
+            isinstance(analysis.nodes[node.arg], Load) and _used_as_bits(analysis, node.arg)):
         return None
     compared = any(against_zero(analysis, k) for k in equal(analysis, node))
     return replace(node, bitcast=False) if compared else None
@@ -309,7 +309,7 @@ def _bits_against_zero(analysis: Analysis, node: Cast) -> Result:
 
 def _used_as_bits(analysis: Analysis, position: int) -> bool:
     """Whether a half is stored as it is, or becomes a type of the same width, and nothing else."""
-    users = [analysis.graph.nodes[place] for place in analysis.users[position]]
+    users = [analysis.nodes[place] for place in analysis.users[position]]
     return all((isinstance(one, Cast) and one.bitcast) or (
         isinstance(one, Store) and analysis.buffers[one.buffer] == analysis.dtype(position)) for one in users)
 
@@ -327,9 +327,9 @@ def _abs_of_product(analysis: Analysis, node: Pointwise) -> Result:
     """ptxas 12.8 to 13.4 takes two reads of one address for one value, whatever is written between them, and their
     product for a square, of which it leaves out the absolute value. Descriptors and conversions of layouts read many
     values at one address of shared memory. (`a * b < 0` is false to it as well; nobody has seen that in a program.)"""
-    product = analysis.graph.nodes[node.args[0]]
+    product = analysis.nodes[node.args[0]]
     if not isinstance(product, Pointwise) or product.op != "mul" or analysis.dtype(node.args[0]) not in (
-            "fp32", "fp64") or len({analysis.graph.nodes[k] for k in product.args}) == 1:
+            "fp32", "fp64") or len({analysis.nodes[k] for k in product.args}) == 1:
         return None
     return {k: replace(product, op="truediv") for k in equal(analysis, product)}
 
@@ -349,17 +349,17 @@ def _sign_of_negated(analysis: Analysis, node: Pointwise) -> Result:
 
 def _extrema_of(analysis: Analysis, position: int) -> list[int]:
     return [place for place in analysis.users[position]
-            if isinstance(one := analysis.graph.nodes[place], Pointwise) and one.op in EXTREMA]
+            if isinstance(one := analysis.nodes[place], Pointwise) and one.op in EXTREMA]
 
 
 def _fp8_exponent(analysis: Analysis, node: Pointwise) -> Result:
     """The LLVM of 3.6.0 makes a vector of the tests of an exponent's bits. Where these are the bits of a computed fp8,
     ptxas 12.8 reads the register of the second element before it writes it."""
-    exponent = analysis.graph.nodes[node.args[1]]
+    exponent = analysis.nodes[node.args[1]]
     while isinstance(exponent, Cast) and not exponent.bitcast:
-        exponent = analysis.graph.nodes[exponent.arg]
+        exponent = analysis.nodes[exponent.arg]
     wrong = isinstance(exponent, Cast) and analysis.dtype(exponent.arg) in FP8 and not isinstance(
-        analysis.graph.nodes[exponent.arg], Load)
+        analysis.nodes[exponent.arg], Load)
     return replace(node, op="add") if wrong else None
 
 
@@ -417,14 +417,14 @@ def _cube_root(analysis: Analysis, node: Pointwise) -> Result:
 def _place_as_truth(analysis: Analysis, node: Pointwise) -> Result:
     """ptxas 12.8 makes one table of the logic behind a search of few boundaries, which is unrolled, and of whether the
     place is 0, which is a sum of two choices: it takes the last comparison for its opposite."""
-    nodes = analysis.graph.nodes
+    nodes = analysis.nodes
     return {k: Cast(arg=one.arg, dtype=one.dtype) for k in node.args if isinstance(one := nodes[k], Bucketize)}
 
 
 def _bits_of_absolute(analysis: Analysis, node: Pointwise) -> Result:
     """LLVM takes the sign of its `fabs` for cleared, of NaN as well, where PTX's abs.f64 leaves it: a mask of bits that
     would clear it is dropped (llvm-project#219089). abs.f32 gives a NaN without a sign."""
-    users = [analysis.graph.nodes[place] for k in equal(analysis, node) for place in analysis.users[k]]
+    users = [analysis.nodes[place] for k in equal(analysis, node) for place in analysis.users[k]]
     asked = any(one.op == "frexp" if isinstance(one, Pointwise) else isinstance(one, Cast) and one.bitcast
                 for one in users)
     return replace(node, op="neg") if asked and analysis.dtype(node.args[0]) == "fp64" else None

@@ -66,7 +66,7 @@ def _negated_abs(analysis: Analysis, expr: Expr) -> bool:
     """Whether an expression is -|x|, also as min(x, -x), in a value that is read by name, and cut at a limit that it
     never exceeds."""
     if isinstance(expr, Sym):
-        found = analysis.graph.nodes[int(expr.name[1:])] if expr.name[0] == "v" else None
+        found = analysis.nodes[int(expr.name[1:])] if expr.name[0] == "v" else None
         return found is not None and negated_abs(analysis, found)
     if not isinstance(expr, Apply):
         return False
@@ -87,7 +87,7 @@ def negated_abs(analysis: Analysis, node: Node) -> bool:
         return node.dtype == "i64" and _negated_abs(analysis, node.expr)
     if not isinstance(node, Pointwise) or analysis.dtype(node.args[0]) != "i64" or not is_negation(analysis, node):
         return False
-    return any(isinstance(one := analysis.graph.nodes[k], Pointwise) and one.op in ABSOLUTE for k in node.args)
+    return any(isinstance(one := analysis.nodes[k], Pointwise) and one.op in ABSOLUTE for k in node.args)
 
 
 def _limited(analysis: Analysis, expr: Expr) -> Iterator[tuple[Apply, Num, Expr]]:

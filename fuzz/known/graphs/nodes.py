@@ -45,18 +45,18 @@ _FEW = 4
 
 def text(analysis: Analysis, position: int) -> str:
     """The text of a constant, "" of anything else."""
-    node = analysis.graph.nodes[position]
+    node = analysis.nodes[position]
     return node.value if isinstance(node, Constant) else ""
 
 
 def equal(analysis: Analysis, node: Node) -> list[int]:
     """Positions of a node and of those of the same text, which are one variable."""
-    return [k for k, one in enumerate(analysis.graph.nodes) if one == node]
+    return [k for k, one in enumerate(analysis.nodes) if one == node]
 
 
 def is_constant(analysis: Analysis, position: int) -> bool:
     """Whether a node is made of constants alone."""
-    node = analysis.graph.nodes[position]
+    node = analysis.nodes[position]
     below = isinstance(node, Pointwise | Cast) and all(is_constant(analysis, k) for k in operands(node))
     return below or isinstance(node, Constant)
 
@@ -67,7 +67,7 @@ _DECIDED_BY_ONE = ("bitwise_and", "bitwise_or", "logical_and", "logical_or", "mu
 def maybe_constant(analysis: Analysis, position: int) -> bool:
     """Whether a node is made of constants, and of index expressions without what was loaded: the compiler may find that
     one is constant, as x ** 0 is. Of logic, and of products, one operand may decide alone."""
-    node = analysis.graph.nodes[position]
+    node = analysis.nodes[position]
     if isinstance(node, Index):
         return not indirect(node.expr)
     if not isinstance(node, Pointwise | Cast):
@@ -78,7 +78,7 @@ def maybe_constant(analysis: Analysis, position: int) -> bool:
 
 def number(analysis: Analysis, position: int) -> float | None:
     """The value of a constant, also behind conversions."""
-    node = analysis.graph.nodes[position]
+    node = analysis.nodes[position]
     if isinstance(node, Cast) and not node.bitcast:
         return number(analysis, node.arg)
     return real_number(node.value) if isinstance(node, Constant) and node.dtype != "i1" else None
@@ -86,7 +86,7 @@ def number(analysis: Analysis, position: int) -> float | None:
 
 def choices(analysis: Analysis, position: int) -> frozenset[str]:
     """The texts of the few numbers of which a float is one whatever is loaded; none where that does not follow."""
-    node, args = analysis.graph.nodes[position], list[frozenset[str]]()
+    node, args = analysis.nodes[position], list[frozenset[str]]()
     if (known := number(analysis, position)) is not None and is_float(analysis.dtype(position)):
         return frozenset((str(known),))
     if not isinstance(node, Pointwise | Cast | Masked) or (isinstance(node, Cast) and node.bitcast):
@@ -113,28 +113,28 @@ def conversion(analysis: Analysis, node: Cast | Store) -> tuple[int, str]:
 
 
 def conversions(analysis: Analysis) -> list[tuple[int, str]]:
-    return [conversion(analysis, node) for node in analysis.graph.nodes if isinstance(node, Cast | Store)]
+    return [conversion(analysis, node) for node in analysis.nodes if isinstance(node, Cast | Store)]
 
 
 def before_widening(analysis: Analysis, position: int) -> str:
     """The type of a value before it was widened, if it was."""
-    node = analysis.graph.nodes[position]
+    node = analysis.nodes[position]
     found = analysis.dtype(node.arg if isinstance(node, Cast) else position)
     return "fp16" if found in FP8 else found  # which pass through fp16
 
 
 def float_bits(analysis: Analysis, position: int) -> bool:
     """Whether a value is, or is chosen among, the bits of computed fp32 numbers."""
-    node = analysis.graph.nodes[position]
+    node = analysis.nodes[position]
     if isinstance(node, Pointwise):
         return all(float_bits(analysis, k) for k in node.args)
     return (isinstance(node, Cast) and node.bitcast and node.dtype in ("i32", "u32")
-            and not isinstance(analysis.graph.nodes[node.arg], Load | Constant) and analysis.dtype(node.arg) == "fp32")
+            and not isinstance(analysis.nodes[node.arg], Load | Constant) and analysis.dtype(node.arg) == "fp32")
 
 
 def is_truth(analysis: Analysis, position: int) -> bool:
     """Whether an integer is made of truth values, 0 and 1."""
-    node = analysis.graph.nodes[position]
+    node = analysis.nodes[position]
     if analysis.dtype(position) == "i1":
         return True
     if isinstance(node, Masked):
@@ -145,7 +145,7 @@ def is_truth(analysis: Analysis, position: int) -> bool:
 
 def below(analysis: Analysis, positions: Iterable[int], *, into_loads: bool) -> set[int]:
     """Values, and those that they are made of. into_loads: also what the indices and masks of loads are made of."""
-    nodes, reached, waiting = analysis.graph.nodes, set[int](), [*positions]
+    nodes, reached, waiting = analysis.nodes, set[int](), [*positions]
     while waiting:
         place = waiting.pop()
         if place not in reached and (into_loads or not isinstance(nodes[place], Load)):
@@ -156,12 +156,12 @@ def below(analysis: Analysis, positions: Iterable[int], *, into_loads: bool) -> 
 
 def of_axes(analysis: Analysis, position: int) -> bool:
     """Whether a value depends on an expression over the axes, other than as an address."""
-    return any(isinstance(analysis.graph.nodes[k], Index) for k in below(analysis, [position], into_loads=False))
+    return any(isinstance(analysis.nodes[k], Index) for k in below(analysis, [position], into_loads=False))
 
 
 def of_one_element(analysis: Analysis, position: int) -> bool:
     """Whether a value is loaded from a buffer of one element."""
-    node = analysis.graph.nodes[position]
+    node = analysis.nodes[position]
     return isinstance(node, Load) and any(
         one.name == node.buffer and one.length == 1 for one in analysis.graph.buffers)
 
@@ -196,7 +196,7 @@ def handed_on(analysis: Analysis, position: int) -> set[int]:
         place = waiting.pop()
         reached.add(place)
         for k in analysis.users[place]:
-            user = analysis.graph.nodes[k]
+            user = analysis.nodes[k]
             chosen = isinstance(user, Masked) and user.arg == place
             if isinstance(user, Pointwise):
                 chosen = user.op in ("neg", *ABSOLUTE) or (user.op == "where" and place in user.args[1:])
@@ -208,7 +208,7 @@ def handed_on(analysis: Analysis, position: int) -> set[int]:
 def against_zero(analysis: Analysis, position: int) -> bool:
     """Whether a float is compared with 0 for equality, itself or behind what LLVM leaves out of such comparisons."""
     for place in analysis.users[position]:
-        user, through = analysis.graph.nodes[place], False
+        user, through = analysis.nodes[place], False
         match user:
             case Store():
                 found = analysis.buffers[user.buffer] == "i1"
@@ -235,7 +235,7 @@ def sign_asked(analysis: Analysis, position: int, *, left: bool = True) -> bool:
     which compilers hand a comparison on. left: whether 16 bits are still as an instruction left them."""
     narrow = left and analysis.dtype(position) == "i16"
     for place in analysis.users[position]:
-        user = analysis.graph.nodes[place]
+        user = analysis.nodes[place]
         index = expression(user)
         asked, through, chosen = index is not None and position in indirect(index), False, False
         match user:

@@ -43,7 +43,7 @@ def _specials_as_bf16(analysis: Analysis, node: Cast | Store) -> Result:
     if dtype != "bf16" or analysis.dtype(value) != "fp8e5" or (isinstance(node, Cast) and node.bitcast):
         return None
     made = Cast(arg=value, dtype="fp16")
-    return made if isinstance(node, Cast) else {analysis.graph.nodes.index(node): (made, node)}
+    return made if isinstance(node, Cast) else {analysis.nodes.index(node): (made, node)}
 
 
 def _power_of_halfwords(analysis: Analysis, node: Pointwise) -> Result:
@@ -54,7 +54,7 @@ def _power_of_halfwords(analysis: Analysis, node: Pointwise) -> Result:
 
 def _span(analysis: Analysis, position: int) -> tuple[int, int]:
     """Of the bits of an integer, the first that may be 1 and the first from which on all are alike, as LLVM knows."""
-    node, bits = analysis.graph.nodes[position], _BITS[analysis.dtype(position)]
+    node, bits = analysis.nodes[position], _BITS[analysis.dtype(position)]
     if isinstance(node, Constant):
         value = int(node.value)
         return (value & -value).bit_length() - 1 if value else bits, abs(value).bit_length()
@@ -84,7 +84,7 @@ def _half_of_few_bits(analysis: Analysis, node: Cast) -> Result:
     if bits < 32 or node.bitcast or node.dtype != "fp16" or all(one.upcast for one in analysis.graph.schedules):
         return None
     while _has_few_bits(analysis, source):
-        made = analysis.graph.nodes[source]
+        made = analysis.nodes[source]
         if not isinstance(made, Pointwise | Cast):
             return None
         source = made.arg if isinstance(made, Cast) else min(made.args, key=lambda k: bool(text(analysis, k)))
@@ -98,14 +98,14 @@ def _has_few_bits(analysis: Analysis, position: int) -> bool:
 
 def _met_half(analysis: Analysis, node: Cast) -> Result:
     """The same where another number meets the half before it is widened."""
-    users = [analysis.graph.nodes[place] for k in equal(analysis, node) for place in analysis.users[k]]
+    users = [analysis.nodes[place] for k in equal(analysis, node) for place in analysis.users[k]]
     met = any(isinstance(one, Masked) or (isinstance(one, Pointwise) and len(one.args) > 1) for one in users)
     return _half_of_few_bits(analysis, node) if met else None
 
 
 def _not_infinite(analysis: Analysis, node: Cast) -> Iterator[Changes]:
     """The number itself for what widens the half: conversions, and operations of one operand with a rounded result."""
-    nodes, found = analysis.graph.nodes, Changes()
+    nodes, found = analysis.nodes, Changes()
     wide, rounded = replace(node, dtype="fp32"), Cast(arg=node.arg, dtype="fp16")
     for place in {place for k in equal(analysis, node) for place in analysis.users[k]}:
         user = nodes[place]
@@ -135,11 +135,11 @@ def _conversion_left_out(analysis: Analysis, node: Cast | Index | Scan) -> Resul
 
 
 def _made(analysis: Analysis, node: Node) -> str:
-    return analysis.dtype(analysis.graph.nodes.index(node))
+    return analysis.dtype(analysis.nodes.index(node))
 
 
 def _users(analysis: Analysis, node: Node) -> set[Node]:
-    return {analysis.graph.nodes[place] for k in equal(analysis, node) for place in analysis.users[k]}
+    return {analysis.nodes[place] for k in equal(analysis, node) for place in analysis.users[k]}
 
 
 def _converting(analysis: Analysis, node: Node) -> Cast | Store | Reduce | Scan | None:
@@ -183,7 +183,7 @@ def _rounds(analysis: Analysis, node: Node) -> bool:
 def _unrounded_sum(analysis: Analysis, node: Pointwise) -> Result:
     """The same of a product and sum of halves, which are formed in fp32: of what comes into them, and of the sum."""
     before = any(node.args.count(k) == 1 and _rounds(analysis, one) and _users(analysis, one) == {node}
-                 for k in node.args for one in (analysis.graph.nodes[k],))
+                 for k in node.args for one in (analysis.nodes[k],))
     joined = _rounds(analysis, node) and (before or _converting(analysis, node) is not None)
     return replace(node, op="add", args=node.args[1:]) if joined else None
 
@@ -260,7 +260,7 @@ def _negated_truth(analysis: Analysis, node: Pointwise) -> Result:
 
 def _truth_as_number(analysis: Analysis, position: int) -> bool:
     """Whether a float is 1.0 or +0.0 as it is converted from a truth value, itself or divided by what is always 1."""
-    node = analysis.graph.nodes[position]
+    node = analysis.nodes[position]
     if analysis.dtype(position) not in ("fp32", "fp64"):
         return False
     if isinstance(node, Cast):

@@ -46,11 +46,11 @@ def folded_early(analysis: Analysis, position: int) -> bool:
 
 
 def _early(analysis: Analysis, place: int, known: Mapping[int, bool]) -> bool:
-    node = analysis.graph.nodes[place]
+    node = analysis.nodes[place]
     if isinstance(node, Constant | Index):
         return only_value(analysis, place) is not None
     if isinstance(node, Pointwise) and not is_float(analysis.dtype(node.args[0])):
-        args = [analysis.graph.nodes[k] for k in node.args]
+        args = [analysis.nodes[k] for k in node.args]
         texts = {one.value for one in args if isinstance(one, Constant)}
         if (node.op in _AGAINST_ITSELF and args[0] == args[1]) or _ABSORBING.get(node.op) in texts:
             return True
@@ -58,7 +58,7 @@ def _early(analysis: Analysis, place: int, known: Mapping[int, bool]) -> bool:
 
 
 def _of(analysis: Analysis, place: int, known: dict[int, Array | None]) -> Array | None:
-    node = analysis.graph.nodes[place]
+    node = analysis.nodes[place]
     args = [known.get(k) for k in operands(node)]
     found = [one for one in args if one is not None]
     match node:
@@ -87,7 +87,7 @@ def _of(analysis: Analysis, place: int, known: dict[int, Array | None]) -> Array
 def _computed(analysis: Analysis, node: Pointwise, known: dict[int, Array | None]) -> Array | None:
     """What an operation gives for all numbers of which nothing is known, which may be those that are; equal text is one
     number."""
-    nodes = analysis.graph.nodes
+    nodes = analysis.nodes
     beside = [value for k in node.args if (value := known[k]) is not None]
     divisors = {nodes[k] for k in node.args[1:2] if node.op in DIVISIONS}
     tried: dict[Node, Array] = {}
