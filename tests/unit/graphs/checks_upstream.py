@@ -12,6 +12,7 @@ from tests.unit.graphs.graphs import (
     apply,
     at,
     cast,
+    filled,
     halves,
     load,
     matrix,
@@ -28,7 +29,6 @@ from tridiff.fuzz.inductor.operations import OPERATIONS, program
 from tridiff.fuzz.inductor.programs.text import torch_program
 from tridiff.fuzz.interpreter import DeviceAssertFailed, OutOfBounds, Repairs
 from tridiff.fuzz.kinds.graphs import by_torch, launching
-from tridiff.fuzz.kinds.graphs.arrays import arrays_of
 from tridiff.fuzz.records import ArraySpec, Case, Content, Explicit, Outcome, Verdict
 from tridiff.fuzz.verdicts import Declined
 from tridiff.fuzz.versions import release
@@ -226,8 +226,7 @@ def check_a_control_that_is_wrong_is_a_conflict_and_no_finding() -> None:
 def check_a_store_where_nothing_stores_is_a_finding() -> None:
     """Between the elements of a strided store; the values are right."""
     graph = matrix(load("in0", X), store("out0", apply("mul", X, num(2)), 0), rows=2, in0=("i32", 2), out0=("i32", 4))
-    arrays, sizes = arrays_of(graph, {"in0": Content(base=Explicit(values=("7", "8")))}, {})
-    case = Case(target="codegen.pointwise", sizes=sizes, arrays=arrays, program=graph)
+    case = filled(graph, in0=Explicit(values=("7", "8")))
     executor, own = Executor(backend="interpreter"), launching.launch_graph
 
     def astray(given: Launch) -> None:

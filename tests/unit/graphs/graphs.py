@@ -2,6 +2,7 @@
 
 from msgspec.structs import replace
 
+from tridiff.fuzz.kinds.graphs.arrays import arrays_of
 from tridiff.fuzz.records import ArraySpec, Base, Case, Content, LaunchOptions
 from tridiff.kernels.codegen.graph import (
     Apply,
@@ -93,6 +94,12 @@ def case_of(graph: Graph, dtype: str, *, base: Base | None = None, options: Laun
     return Case(target="codegen.pointwise", sizes={"n_in0": 4, "n_out0": 4}, program=graph, arrays=(
         ArraySpec(name="in0", dtype=dtype, dims=("n_in0",), content=content),
         f"out0 {dtype}[n_out0]"), options=options or LaunchOptions())
+
+
+def filled(graph: Graph, **contents: Base) -> Case:
+    """A case of codegen.pointwise whose buffers hold this."""
+    arrays, sizes = arrays_of(graph, {name: Content(base=base) for name, base in contents.items()}, {})
+    return Case(target="codegen.pointwise", sizes=sizes, arrays=arrays, program=graph)
 
 
 def pointwise(name: str, dtype: str, result: str, *, arity: int, length: int = 4) -> Graph:

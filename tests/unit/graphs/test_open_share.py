@@ -5,18 +5,18 @@ from collections import Counter
 import torch
 
 from tests.support.draws import draws
-from tests.unit.graphs.graphs import X, apply, load, matrix, num, op, store
+from tests.unit.graphs.graphs import X, apply, filled, load, matrix, num, op, store
 from tridiff.fuzz.content.place import Buffer, buffers_of, place
 from tridiff.fuzz.inductor.programs.draw import torch_programs
 from tridiff.fuzz.judge.open_share import OpenShare, open_share, open_shares
 from tridiff.fuzz.judge.outputs import Inputs
 from tridiff.fuzz.judge.untouched import stray_write, untouched_masks
-from tridiff.fuzz.kinds.graphs.arrays import arrays_of, graph_of
+from tridiff.fuzz.kinds.graphs.arrays import graph_of
 from tridiff.fuzz.kinds.graphs.draw import programs
 from tridiff.fuzz.kinds.graphs.operations import DIVISIONS
 from tridiff.fuzz.kinds.graphs.swarm import FAMILIES
 from tridiff.fuzz.kinds.graphs.validity import valid
-from tridiff.fuzz.records import Case, Constant, Content, Explicit, Special, Sprinkle
+from tridiff.fuzz.records import Case, Constant, Explicit, Special, Sprinkle
 from tridiff.fuzz.registry import find
 from tridiff.fuzz.target import Limits
 from tridiff.kernels.codegen.domains import Analysis, operands
@@ -25,8 +25,7 @@ from tridiff.kernels.pointwise.table import OPS
 
 
 def _case(graph: Graph, values: tuple[str, ...]) -> Case:
-    arrays, sizes = arrays_of(graph, {"in0": Content(base=Explicit(values=values))}, {})
-    case = Case(target="codegen.pointwise", sizes=sizes, arrays=arrays, program=graph)
+    case = filled(graph, in0=Explicit(values=values))
     assert valid(case)
     return case
 

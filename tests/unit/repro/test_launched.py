@@ -6,12 +6,11 @@ import re
 import pytest
 from msgspec.structs import replace
 
-from tests.unit.graphs.graphs import X, load, store
+from tests.unit.graphs.graphs import X, filled, load, store
 from tests.unit.repro.findings import FINDINGS, OTHER_OPTIONS
 from tests.unit.repro.test_scripts import stored
 from tridiff.fuzz.errors import TridiffError
-from tridiff.fuzz.kinds.graphs.arrays import arrays_of
-from tridiff.fuzz.records import Case, Content, Evidence, Iota, Launched, LaunchOptions
+from tridiff.fuzz.records import Case, Evidence, Iota, Launched, LaunchOptions
 from tridiff.fuzz.repro.describe import describe_evidence
 from tridiff.fuzz.repro.script import script
 from tridiff.kernels.codegen.graph import Buffer, Graph, Schedule
@@ -45,8 +44,7 @@ def test_a_script_is_of_the_schedule_that_was_wrong() -> None:
                                        Buffer(name="out0", dtype="i32", length=4, role="out")),
                   nodes=(load("in0"), store("out0", X, 0)),
                   schedules=(Schedule(x_blocks=(4,)), Schedule(x_blocks=(2,))))
-    arrays, sizes = arrays_of(graph, {"in0": Content(base=Iota(start=5))}, {})
-    case = Case(target="codegen.pointwise", sizes=sizes, arrays=arrays, program=graph)
+    case = filled(graph, in0=Iota(start=5))
     second = Launched(options=case.options, schedule=1)
     assert ["kernel[(1,)]" in written(case, None, where="out0"), "kernel[(2,)]" in written(case, second, where="out0")
             ] == [True, True]

@@ -7,10 +7,9 @@ import pytest
 from msgspec.structs import replace
 
 from tests.unit.corpus.entries import entry, expect
-from tests.unit.graphs.graphs import X, load, op, store
+from tests.unit.graphs.graphs import X, filled, load, op, store
 from tests.unit.repro.findings import FINDINGS
-from tridiff.fuzz.kinds.graphs.arrays import arrays_of
-from tridiff.fuzz.records import Case, Content, Iota, Verdict
+from tridiff.fuzz.records import Case, Iota, Verdict
 from tridiff.fuzz.repro import checked, frame
 from tridiff.fuzz.repro import script as scripts
 from tridiff.fuzz.repro.build import build
@@ -33,8 +32,7 @@ def _in_place() -> Case:
                   buffers=(Buffer(name="io0", dtype="i32", length=3, role="inout"),
                            Buffer(name="out0", dtype="i32", length=3, role="out")),
                   schedules=(Schedule(x_blocks=(4,)),))
-    arrays, sizes = arrays_of(graph, {"io0": Content(base=Iota(start=5))}, {})
-    return Case(target="codegen.pointwise", sizes=sizes, arrays=arrays, program=graph)
+    return filled(graph, io0=Iota(start=5))
 
 
 def _answer(text: str) -> tuple[str, int]:

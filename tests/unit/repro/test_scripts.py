@@ -17,13 +17,12 @@ from tests.support.cases import ramp
 from tests.support.nights import by_day
 from tests.support.repository import ENTRIES, REPOSITORY
 from tests.unit.corpus.entries import expect
-from tests.unit.graphs.graphs import X, load, store
+from tests.unit.graphs.graphs import X, filled, load, store
 from tests.unit.repro.findings import FINDINGS, FLOOR, OTHER_OPTIONS, SEVEN, Finding
 from tridiff.fuzz.corpus import entry_id
 from tridiff.fuzz.errors import TridiffError
-from tridiff.fuzz.kinds.graphs.arrays import arrays_of
 from tridiff.fuzz.known.draws import draw_cases
-from tridiff.fuzz.records import Case, Content, CorpusEntry, Environment, Evidence, Iota, Signature, Verdict
+from tridiff.fuzz.records import Case, CorpusEntry, Environment, Evidence, Iota, Signature, Verdict
 from tridiff.fuzz.repro import script as scripts
 from tridiff.fuzz.repro.build import build
 from tridiff.fuzz.repro.request import Candidate, Candidates, Recorded, Request
@@ -117,9 +116,7 @@ def test_a_write_where_nothing_stores_prints_bug(tmp_path: Path) -> None:
     graph = Graph(outer=(3,), buffers=(Buffer(name="in0", dtype="i32", length=4),
                                        Buffer(name="out0", dtype="i32", length=4, role="out")),
                   nodes=(load("in0"), store("out0", X, 0)), schedules=(Schedule(x_blocks=(4,)),))
-    arrays, sizes = arrays_of(graph, {"in0": Content(base=Iota(start=5))}, {})
-    finding = Finding("tail_unmasked", Case(target="codegen.pointwise", sizes=sizes, arrays=arrays, program=graph),
-                      kind="stray_write")
+    finding = Finding("tail_unmasked", filled(graph, in0=Iota(start=5)), kind="stray_write")
     written = {name: texts(request(finding, subject=subject))[0]
                for name, subject in (("astray", "own+fault:tail_unmasked"), ("right", "own"))}
     assert run_all(tmp_path, written) == {"astray": "BUG", "right": "OK"}
