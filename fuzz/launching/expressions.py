@@ -166,12 +166,15 @@ EXPRESSIONS: dict[str, str] = {
     "padded by itself": "gl.PaddedSharedLayout.with_identity_for([[32, 4]], [16, 32], [1, 0], cga_layout=[[1, 0]])",
     "names of padded": "gl.PaddedSharedLayout.with_identity_for([[64, 8]], [8, 8], [0, 1]).mangle()",
     "shared bases": "gl.SharedLinearLayout([[0, 1], [0, 2], [1, 0]], [[2, 0]], alignment=32)",
-    "names of bases": "[gl.SharedLinearLayout([[1], [2]]).mangle(), gl.SharedLinearLayout([[0, 1], [1, 0]]).shape]",
+    "names of bases":
+        "[gl.SharedLinearLayout([[1], [2]]).mangle(), *(gl.SharedLinearLayout([[0, 1], [1, 0]], some).shape for some "
+        "in ([], [[2, 0]], [[0, 2], [2, 0]]))]",
     "bases": "layouts.bases_per_dim([[0, 1], [0, 2], [1, 0], [0, 0]], 2, skip_broadcast=True)",
     "warps": "layouts.warps_per_cta(gl.SliceLayout(0, blocked), [16, 32])",
     "sources of kernels":
         "[(kind.__name__, len({kind(tl.cdiv, {'x': 'i32', 'div': 'i32'}, *more).hash() for more in ((), ({'div': 3},), "
-        "({(1,): 3},), ({'div': 4},), (None, {(0,): [['tt.divisibility', 16]]}))})) for kind in (compiler.ASTSource, "
+        "({(1,): 3},), ({'div': 4},), (None, {(0,): [['tt.divisibility', 16]]}), *(({'div': type('Keyed', (), {"
+        "'cache_key': key, '__repr__': lambda one: 'a'})()},) for key in 'bc'))})) for kind in (compiler.ASTSource, "
         "triton.experimental.gluon._runtime.GluonASTSource)]",
     "whether floats are fused":
         "[refused(lambda: triton.knobs.language.fp_fusion_enabled(one)) for off in (False, True) for _ in "
