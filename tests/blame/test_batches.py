@@ -38,26 +38,26 @@ def crash(*rows: tuple[str, str, str]) -> CorpusEntry:
     return entry("gluon.view_chain/illegal-address-7f92aee734", *rows)
 
 
-def test_wrong_values_are_looked_for_in_the_ir_where_there_is_no_gpu_and_crashes_in_the_compiler() -> None:
+def test_wrong_values_are_looked_for_in_the_ir_where_there_is_no_gpu_and_crashes_in_the_compiler():
     found = value(("3.9.0", "cuda", "disagree"), ("3.9.0", "interpreter", "disagree"))
     assert backends_of(found, GPU, "3.9.0") == ("cuda", "interpreter")
     assert backends_of(found, NO_GPU, "3.9.0") == (EVALUATED, "interpreter")
     assert backends_of(crash(("3.9.0", "cuda", "crash")), NO_GPU, "3.9.0")[0] == "compile:sm_90"
 
 
-def test_an_exception_of_the_interpreter_is_no_wrong_value() -> None:
+def test_an_exception_of_the_interpreter_is_no_wrong_value():
     found = value(("3.9.0", "cuda", "disagree"), ("3.9.0", "interpreter", "crash"))
     assert backends_of(found, NO_GPU, "3.9.0") == (EVALUATED,)
 
 
-def test_what_is_recorded_to_be_right_with_a_version_is_left_out() -> None:
+def test_what_is_recorded_to_be_right_with_a_version_is_left_out():
     found = value(("3.6.0", "cuda", "disagree"), ("3.9.0", "cuda", "agree"))
     assert backends_of(found, GPU, "3.6.0") == ("cuda",)
     assert backends_of(found, GPU, "3.9.0") == ()
     assert backends_of(found, NO_GPU, "3.9.0") == ()
 
 
-def test_defects_that_show_on_this_backend_alone_go_first_and_those_nobody_tried_last() -> None:
+def test_defects_that_show_on_this_backend_alone_go_first_and_those_nobody_tried_last():
     alone = value(("3.9.0", "cuda", "disagree"))
     both = crash(("3.9.0", "cuda", "crash"), ("3.9.0", "compile:sm_90", "crash"))
     untried = replace(value(("3.6.0", "cuda", "disagree")), id="value-0000")
@@ -100,7 +100,7 @@ def rooms(monkeypatch: pytest.MonkeyPatch) -> type[Rooms]:
     return made
 
 
-def test_an_entry_that_breaks_the_tool_costs_no_other(monkeypatch: pytest.MonkeyPatch, rooms: type[Rooms]) -> None:
+def test_an_entry_that_breaks_the_tool_costs_no_other(monkeypatch: pytest.MonkeyPatch, rooms: type[Rooms]):
     def stand_in(case: object, subject: str, backend: str, **more: object) -> Blame:
         time.sleep(0.05)
         if backend == EVALUATED:
@@ -118,7 +118,7 @@ def test_an_entry_that_breaks_the_tool_costs_no_other(monkeypatch: pytest.Monkey
     assert (rooms.open, rooms.most) == (0, 3)
 
 
-def test_no_entry_is_begun_once_the_time_of_all_is_over(monkeypatch: pytest.MonkeyPatch, rooms: type[Rooms]) -> None:
+def test_no_entry_is_begun_once_the_time_of_all_is_over(monkeypatch: pytest.MonkeyPatch, rooms: type[Rooms]):
     def slow(*_: object, **more: object) -> Blame:
         time.sleep(0.2)
         return Blame(triton="3.9.0", backend="cuda")
@@ -130,7 +130,7 @@ def test_no_entry_is_begun_once_the_time_of_all_is_over(monkeypatch: pytest.Monk
     assert rooms.open == 0
 
 
-def test_results_made_elsewhere_are_merged_once_and_a_stage_is_not_given_up(tmp_path: Path) -> None:
+def test_results_made_elsewhere_are_merged_once_and_a_stage_is_not_given_up(tmp_path: Path):
     store, wrong = Corpus(tmp_path / "corpus"), value(("3.9.0", "cuda", "disagree"))
     store.admit(wrong)
     name = f"{wrong.case.target}/{wrong.id}"
@@ -146,7 +146,7 @@ def test_results_made_elsewhere_are_merged_once_and_a_stage_is_not_given_up(tmp_
     assert store.find(name).blame == (seen,)
 
 
-def test_a_damaged_file_of_results_is_refused(tmp_path: Path) -> None:
+def test_a_damaged_file_of_results_is_refused(tmp_path: Path):
     results = tmp_path / "results.jsonl"
     results.write_text('{"entry": 1}\n{}\n')
     with pytest.raises(TridiffError, match="line 1"):

@@ -45,11 +45,11 @@ RIGHT = [call("promote", 1, 1), call("add", 1, 1), call("store", 3, 0), call("lo
     # What is now this, now that in the right build too depends on more than is known.
     ([call("store", 3, 5)], (), "language/core.py store"), ([call("load", 2, 3)], (), "")])
 def test_who_makes_another_thing_of_what_it_is_given_departs(wrong: list[Call], usual: tuple[str, ...],
-                                                             named: str) -> None:
+                                                             named: str):
     assert departing(wrong, RIGHT, usual) == named
 
 
-def test_who_is_on_the_stack_of_an_error_comes_before_others_and_alone_counts_beside_another_release() -> None:
+def test_who_is_on_the_stack_of_an_error_comes_before_others_and_alone_counts_beside_another_release():
     visit = replace(call("add", 1, 1), function="compiler/code_generator.py CodeGenerator.visit_Call")
     wrong, right = [call("promote", 1, 2), call("add", 1, 2), replace(visit, made=2)], [*RIGHT, visit]
     for name, same, other in (("language/core.py add",) * 3, ("language/core.py store", "language/core.py promote", ""),
@@ -59,7 +59,7 @@ def test_who_is_on_the_stack_of_an_error_comes_before_others_and_alone_counts_be
 
 
 @pytest.mark.parametrize("text", ["op(2, 3)", "(lambda a: a + 1)(2) if op is np.add else (lambda a: a + 2)(2)"])
-def test_whoever_is_given_another_function_of_numpy_does_not_depart(text: str) -> None:
+def test_whoever_is_given_another_function_of_numpy_does_not_depart(text: str):
     """Nor is one lambda the other that stands beside it."""
     there: dict[str, Any] = {"np": np}
     exec(compile(f"def apply(op):\n    return {text}\n", str(PACKAGE / "runtime/interpreter.py"), "exec"), there)
@@ -107,7 +107,7 @@ def calls(case: Case) -> list[Call]:
     ("floordiv", ("triton.floordiv", "helpers.div_floor_integer")),
     ("visit_Return", ("helpers.maximum", "helpers.prod"))])
 def test_one_fault_has_one_name_in_every_target_and_another_fault_another(name: str, targets: tuple[str, ...],
-                                                                          planted: Any) -> None:
+                                                                          planted: Any):
     cases = [draw_cases(target, Limits(elements=8, rows=1, variants=False), 1)[0] for target in targets]
     right = [calls(case) for case in cases]
     assert departing(calls(cases[0]), right[0]) == ""
@@ -117,7 +117,7 @@ def test_one_fault_has_one_name_in_every_target_and_another_fault_another(name: 
         f"{file} {owner.__name__}.{name}"}
 
 
-def test_wrong_ir_of_the_front_end_is_named_by_the_operation_that_departs_from_a_right_build() -> None:
+def test_wrong_ir_of_the_front_end_is_named_by_the_operation_that_departs_from_a_right_build():
     def operation(target: str, fault: str, *, against: bool = True) -> str:
         """Of the first case of the target that fails."""
         for case in draw_cases(target, LIMITS, DRAWS, seed=1):
@@ -172,7 +172,7 @@ class Laboratory:
     ((), True, "language/core.py promote"), (("language/core.py promote",), True, "language/core.py add"),
     ((), False, "")])
 def test_a_blame_names_what_departs_from_a_baseline_where_the_case_is_right(usual: tuple[str, ...], right: bool,
-                                                                            named: str) -> None:
+                                                                            named: str):
     laboratory = Laboratory(usual=usual, made=2)
     laboratory.baseline = Laboratory(right=right)
     found = _Search(addition(rows=2), "own", "interpreter", None, laboratory, "").blame()
@@ -192,7 +192,7 @@ class OfTorch(Laboratory):
 
 @pytest.mark.parametrize(("right", "stage"), [(True, "unknown"), (False, "inductor")])
 def test_inductor_is_not_to_blame_for_what_another_triton_under_the_same_torch_does_right(
-        right: bool, stage: str) -> None:
+        right: bool, stage: str):
     case = ENTRIES.find("zero-sign-a375762658").case
     laboratory = OfTorch()
     alone = _Search(case, "inductor", "interpreter", None, laboratory, "").blame()

@@ -98,7 +98,7 @@ TABLE: dict[str, tuple[Seen, tuple[str, str, str]]] = {
 
 
 @pytest.mark.parametrize("name", TABLE)
-def test_what_was_seen_decides_the_stage(name: str) -> None:
+def test_what_was_seen_decides_the_stage(name: str):
     seen, expected = TABLE[name]
     found = decided(seen)
     assert (found.stage, found.step, found.confidence) == expected
@@ -134,7 +134,7 @@ REFUSED = "ptxas /tmp/x.ptx, line {}; error   : Feature 'cvt' requires .target s
     (compiled("front-end", subject="inductor", vector=vector(OWN="gone")), ("inductor", "")),
     (compiled("front-end", subject="inductor", vector=vector(OWN="same")), ("front-end", "")),
 ])
-def test_the_step_in_which_a_compilation_ends_is_to_blame(seen: Seen, expected: tuple[str, str]) -> None:
+def test_the_step_in_which_a_compilation_ends_is_to_blame(seen: Seen, expected: tuple[str, str]):
     found = decided(seen)
     assert (found.stage, found.step) == expected
 
@@ -173,11 +173,11 @@ ERROR = Verdict.COMPILE_ERROR
     (judged("value", entered="ptxas", library=("softmax",), values=points(*PASSES, wrong_from=2)), "ttir"),
     (judged("intrinsic call returns double", verdict=ERROR, entered="llvm to_module"), "ttgir"),
 ])
-def test_what_a_finished_compilation_was_found_wrong_in_tells_the_stage(seen: Seen, expected: str) -> None:
+def test_what_a_finished_compilation_was_found_wrong_in_tells_the_stage(seen: Seen, expected: str):
     assert decided(seen).stage == expected
 
 
-def test_an_exception_of_the_interpreter_is_its_own_where_the_compiler_takes_the_program() -> None:
+def test_an_exception_of_the_interpreter_is_its_own_where_the_compiler_takes_the_program():
     raising = Seen(subject="own", backend="interpreter", raised="crash ValueError", values=points(skipped=(0,)))
     assert decided(raising).stage == "interpreter"
     assert decided(Seen(subject="own", backend="interpreter", raised="crash ValueError")).stage == "unknown"
@@ -207,7 +207,7 @@ def test_an_exception_of_the_interpreter_is_its_own_where_the_compiler_takes_the
     (Verdict.DISAGREE, "value", True), (Verdict.CRASH, "misaligned_address", True),
     (Verdict.CRASH, "illegal_instruction", True), (Verdict.CRASH, "SIGSEGV", False),
     (Verdict.COMPILE_ERROR, "PassManager::run failed", False)])
-def test_what_the_device_stopped_has_run_and_is_no_failed_step(verdict: Verdict, kind: str, here: bool) -> None:
+def test_what_the_device_stopped_has_run_and_is_no_failed_step(verdict: Verdict, kind: str, here: bool):
     ended = replace(outcome(verdict), signature=Signature(target="triton.floordiv", subject="own", verdict=verdict,
                                                           kind=kind))
     assert decide.ran(Result(outcome=ended, entered="launch")) == here
@@ -223,14 +223,14 @@ class Slow:
         return Result(ended="time", entered="llvm translate_to_asm", triton="3.9.0")
 
 
-def test_a_case_that_does_not_come_to_its_failure_in_time_is_not_localised() -> None:
+def test_a_case_that_does_not_come_to_its_failure_in_time_is_not_localised():
     signature = outcome(Verdict.DISAGREE).signature
     found = _Search(addition(rows=2), "own", "cuda", signature, Slow(), "").blame()
     assert (found.stage, found.confidence) == ("unknown", "not localised")
     assert "did not come to its failure within 30 s" in found.evidence[0]
 
 
-def test_a_kept_blame_says_once_how_the_case_ends() -> None:
+def test_a_kept_blame_says_once_how_the_case_ends():
     """Rows whose effect says it all have no words, passes without which nothing changes or compiles have no row."""
     rows = (("as it is", "same", "disagree value at tt.dot"), ("interpreter repaired", "gone", "agree"),
             ("evaluated IR behind front-end", "same", "disagree value at tt.dot"),
@@ -248,7 +248,7 @@ def test_a_kept_blame_says_once_how_the_case_ends() -> None:
     assert shortened(kept) == kept
 
 
-def test_of_several_passes_that_help_the_first_that_needs_no_later_one_is_to_blame() -> None:
+def test_of_several_passes_that_help_the_first_that_needs_no_later_one_is_to_blame():
     steps = tuple(replace(step(f"make_ttgir {name}", place), place=place) for place, name in enumerate(
         ("add_convert_to_ttgpuir", "add_coalesce", "add_cse", "add_pipeline", "add_sccp")))
     asked = []

@@ -19,7 +19,7 @@ RIGHT = (
 
 
 @pytest.mark.parametrize("name", RIGHT)
-def test_every_pass_of_a_right_compilation_is_right(name: str) -> None:
+def test_every_pass_of_a_right_compilation_is_right(name: str):
     found = Evaluation("sm_90").values(ENTRIES.find(name).case, "own", seconds=60)
     assert found[0].behind is None and found[-1].behind is not None
     assert found[-1].behind.stage in ("make_ttgir", "gluon_to_ttgir"), "up to the last IR that is evaluated"
@@ -43,7 +43,7 @@ SWAPPED = r"arith.divsi (%\w+), (%\w+) : => arith.divsi \2, \1 :"
     (DIVISION, f"make_ttir add_canonicalizer: {SWAPPED}", "make_ttir add_canonicalizer"),
     (DIVISION, f"make_ttgir add_coalesce: {SWAPPED}", "make_ttgir add_coalesce"),
 ])
-def test_a_planted_fault_is_seen_behind_its_pass(case: Case, fault: str, step: str) -> None:
+def test_a_planted_fault_is_seen_behind_its_pass(case: Case, fault: str, step: str):
     found = Evaluation("sm_90", **edits_of(fault)).values(case, "own", seconds=60)
     *before, last = found
     assert last.outcome is not None
@@ -52,7 +52,7 @@ def test_a_planted_fault_is_seen_behind_its_pass(case: Case, fault: str, step: s
     assert all(one.outcome is not None and one.outcome.verdict is Verdict.AGREE for one in before)
 
 
-def test_a_fault_is_read_and_misspelt_ones_are_refused() -> None:
+def test_a_fault_is_read_and_misspelt_ones_are_refused():
     one = plant(r"stage ptx: add\.f32 => sub.f32 @2")
     assert (one.step, one.pattern, one.put, one.number) == ("stage ptx", r"add\.f32", "sub.f32", 2)
     assert one("add.f32 add.f32 add.f32") == "add.f32 add.f32 sub.f32"

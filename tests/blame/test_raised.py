@@ -28,7 +28,7 @@ HELPER, CALLER, VISITED = (Frame(file="language/core.py", line=7, function="tens
                            Frame(file="compiler/code_generator.py", line=90, function="CodeGenerator.visit"))
 
 
-def test_who_called_a_helper_is_named_unless_right_cases_do_the_same() -> None:
+def test_who_called_a_helper_is_named_unless_right_cases_do_the_same():
     right_ones = {"language/core.py": (7,), "compiler/code_generator.py": (90,)}
     assert innermost((HELPER, CALLER, VISITED), right_ones) == "language/semantic.py TritonSemantic.minus"
     # A line that nobody runs otherwise is the nearest thing that is known.
@@ -41,7 +41,7 @@ def test_who_called_a_helper_is_named_unless_right_cases_do_the_same() -> None:
     assert innermost((check, CALLER), right_ones) == innermost((check, VISITED), passed) == "_utils.py validate"
 
 
-def test_a_wrong_call_of_a_helper_is_named_by_lines_that_right_cases_run(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_wrong_call_of_a_helper_is_named_by_lines_that_right_cases_run(monkeypatch: pytest.MonkeyPatch):
     """The operands of a helper that every kernel goes through are exchanged in one of its callers."""
     monkeypatch.setattr(right, "TARGETS", ("triton.vector_add", "triton.mod"))
     monkeypatch.setattr(right, "EACH", 2)
@@ -83,7 +83,7 @@ def ast_to_ttir(generator, node, fail):
 """
 
 
-def test_a_stack_has_what_an_error_came_of_and_nothing_that_only_hands_it_on(tmp_path: Path) -> None:
+def test_a_stack_has_what_an_error_came_of_and_nothing_that_only_hands_it_on(tmp_path: Path):
     there: dict[str, Any] = {}
     path = tmp_path / "compiler/code_generator.py"
     path.parent.mkdir()
@@ -110,7 +110,7 @@ def test_a_stack_has_what_an_error_came_of_and_nothing_that_only_hands_it_on(tmp
     assert frames(ValueError("no")) == []
 
 
-def test_of_a_function_that_is_read_the_lines_count_that_the_code_generator_comes_to(tmp_path: Path) -> None:
+def test_of_a_function_that_is_read_the_lines_count_that_the_code_generator_comes_to(tmp_path: Path):
     there: dict[str, Any] = {}
     exec(compile(TEXT, str(tmp_path / "compiler/code_generator.py"), "exec"), there)
     library = SimpleNamespace(file_name=str(tmp_path / "language/standard.py"), begin_line=30)
@@ -136,7 +136,7 @@ class Laboratory:
         return {"language/core.py": (7,)}
 
 
-def test_a_blame_names_who_is_behind_an_error() -> None:
+def test_a_blame_names_who_is_behind_an_error():
     def blamed(laboratory: Laboratory) -> tuple[str, str, bool]:
         found = _Search(addition(rows=2), "own", "compile:sm_90", None, laboratory, "").blame()
         return found.behind, found.raised, found.alone
@@ -172,13 +172,13 @@ def test_a_blame_names_who_is_behind_an_error() -> None:
     assert blamed(Hasty()) == ("", raised, False)
 
 
-def test_what_is_not_compiled_where_it_was_to_be_evaluated_is_blamed_in_the_compiler() -> None:
+def test_what_is_not_compiled_where_it_was_to_be_evaluated_is_blamed_in_the_compiler():
     found = blame(addition(rows=2), "own", "evaluated:sm_90", laboratory=Laboratory())
     assert (found.backend, found.stage) == ("evaluated:sm_90", "front-end")
     assert found.behind == "language/semantic.py TritonSemantic.minus"
 
 
-def test_right_cases_are_run_once_and_only_where_there_is_time_for_them(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_right_cases_are_run_once_and_only_where_there_is_time_for_them(monkeypatch: pytest.MonkeyPatch):
     asked: list[str] = []
 
     def run(self: object, trial: Trial) -> Result:
@@ -199,7 +199,7 @@ def test_right_cases_are_run_once_and_only_where_there_is_time_for_them(monkeypa
 
 @pytest.mark.parametrize(("verdict", "stage"), [(Verdict.COMPILE_ERROR, "front-end"), (Verdict.AGREE, "interpreter"),
                                                 (Verdict.DISAGREE, "unknown")])
-def test_what_the_interpreter_raises_is_asked_of_the_compiler_as_well(verdict: Verdict, stage: str) -> None:
+def test_what_the_interpreter_raises_is_asked_of_the_compiler_as_well(verdict: Verdict, stage: str):
     class Room(Laboratory):
         def run(self, trial: Trial) -> Result:
             told = super().run(trial)

@@ -38,7 +38,7 @@ def ramp() -> CorpusEntry:
     return ENTRIES.find("triton.floordiv/value-cd18b7a4b0")
 
 
-def test_options_variables_parameters_and_programs_are_tried() -> None:
+def test_options_variables_parameters_and_programs_are_tried():
     found = way_round(ramp(), "cuda", laboratory=Bench({"num_warps": 8, "DISABLE_LLVM_OPT": "1"}))
     assert [(one.what, one.change) for one in found.right] == [
         ("option", "num_warps=8"), ("environment", "DISABLE_LLVM_OPT=1")]
@@ -47,14 +47,14 @@ def test_options_variables_parameters_and_programs_are_tried() -> None:
     assert "  option: num_warps=8" in list(lines(found))
 
 
-def test_the_program_without_the_pattern_of_a_known_issue_is_tried() -> None:
+def test_the_program_without_the_pattern_of_a_known_issue_is_tried():
     entry = ENTRIES.find("codegen.indexing/sigabrt-89561c16c7")
     ((words, fields),) = [(words, fields) for what, words, fields in changes(entry.case, "own", "compile:sm_90")
                           if what == "program"]
     assert words.startswith("the nearest program without: %") and fields["case"] != entry.case
 
 
-def test_the_guard_names_versions_and_only_options_that_matter() -> None:
+def test_the_guard_names_versions_and_only_options_that_matter():
     entry = ramp()
     assert "cuda: triton==3.6.0 3.9.0" in guard(entry) and "dtype=i32" in guard(entry)
     assert guard(entry).endswith("options=num_warps=1")
@@ -64,7 +64,7 @@ def test_the_guard_names_versions_and_only_options_that_matter() -> None:
     assert matters.guard.endswith("options=num_warps=1")
 
 
-def test_what_was_not_run_is_not_claimed() -> None:
+def test_what_was_not_run_is_not_claimed():
     entry = ramp()
     assert way_round(entry, "").problem and not way_round(entry, "").tried
     cut = way_round(entry, "cuda", laboratory=Bench({"num_warps": 8}, left=2))

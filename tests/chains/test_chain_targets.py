@@ -15,7 +15,7 @@ INDEXED = ("gluon.gather_scatter", "gluon.atomics")
 
 
 @pytest.mark.parametrize("name", (*CHAIN_TARGETS, "gluon.global_scratch"))
-def test_a_target_is_left_out_where_none_of_its_cases_could_run(name: str) -> None:
+def test_a_target_is_left_out_where_none_of_its_cases_could_run(name: str):
     target = find(name)
     assert bool(target.run.lacking(OLD)) is (name in INDEXED)
     between = Environment(triton="3.7.1", backend="cuda", capability="9.0")
@@ -27,7 +27,7 @@ def test_a_target_is_left_out_where_none_of_its_cases_could_run(name: str) -> No
     assert target.run.lacking(Environment(backend="cuda", capability="9.0")) == ""
 
 
-def test_what_atomics_return_may_differ_between_launches_and_nothing_else() -> None:
+def test_what_atomics_return_may_differ_between_launches_and_nothing_else():
     target = find("gluon.atomics")
     some = 0
     for case in cases("gluon.atomics", 20):
@@ -54,17 +54,17 @@ GRID = Blocked((1, 1), (8, 4), (1, 1), (1, 0))
     (Linear((), ((0,), (0,), (0,), (0,), (0,)), (), (1,)), (1,), 0, False),
 ])
 def test_lanes_that_move_along_an_axis_are_neighbours_or_apart(
-        layout: Distributed, shape: tuple[int, ...], axis: int, apart: bool) -> None:
+        layout: Distributed, shape: tuple[int, ...], axis: int, apart: bool):
     assert lanes_apart(layout, shape=shape, axis=axis) is apart
 
 
-def test_a_defect_is_one_finding_whichever_output_shows_it() -> None:
+def test_a_defect_is_one_finding_whichever_output_shows_it():
     for name in CHAIN_TARGETS:
         assert {find(name).judge.output_class(array) for array in ("out0", "out1", "out12")} == {"out"}
         assert (find(name).judge.output_class("in3"), find(name).judge.output_class("passes")) == ("in", "passes")
 
 
-def test_findings_of_reductions_over_lanes_apart_are_told_apart() -> None:
+def test_findings_of_reductions_over_lanes_apart_are_told_apart():
     target = find("gluon.reduce_scan_layouts")
 
     def of(layout: Distributed, warps: int = 1) -> Case:
@@ -98,7 +98,7 @@ def test_findings_of_reductions_over_lanes_apart_are_told_apart() -> None:
     (SharedLinear(((0, 1), (0, 2), (0, 4), (1, 0), (2, 6))), "mixed offsets"),
     (SharedLinear(((1, 0), (0, 2), (0, 4), (0, 1), (2, 0))), ""), (Swizzled(2, 1, 4, (1, 0)), ""),
 ])
-def test_buffers_that_meet_a_known_defect_are_told_apart(layout: Shared, word: str) -> None:
+def test_buffers_that_meet_a_known_defect_are_told_apart(layout: Shared, word: str):
     # Registers move the offset by 4 and 22 elements, lanes by 1, 2 and 8, where bits are mixed.
     held = Linear(((0, 4), (2, 0)), ((0, 1), (0, 2), (1, 0), (0, 0), (0, 0)), (), (4, 8))
     buffer = Alloc("i32", (4, 8), layout, source=0)
@@ -108,14 +108,14 @@ def test_buffers_that_meet_a_known_defect_are_told_apart(layout: Shared, word: s
 
 
 @pytest.mark.parametrize(("order", "word"), [((1, 0), ""), ((0, 1), "behind another axis")])
-def test_bytes_decoded_along_an_axis_that_is_not_innermost_are_told_apart(order: tuple[int, ...], word: str) -> None:
+def test_bytes_decoded_along_an_axis_that_is_not_innermost_are_told_apart(order: tuple[int, ...], word: str):
     held = Blocked((2, 2), (8, 4), (1, 1), order)
     assert about(Load(0, held), Fp4(0, "fp16", 1, GRID), Out(1, 1), shape=(8, 8), dtype="i8", made="fp16",
                  to=(8, 16)) == word
 
 
 @pytest.mark.parametrize("target", ["gluon.local_memory", "gluon.view_chain"])
-def test_paddings_that_cut_vectors_are_drawn(target: str) -> None:
+def test_paddings_that_cut_vectors_are_drawn(target: str):
     label = find(target).judge.label
     assert any(label(case) == "padding cuts vectors" for start in range(1, 6) for case in cases(target, 40, start))
 
@@ -124,7 +124,7 @@ def square(*steps: Step, dtype: str = "i16", shape: tuple[int, int] = (4, 4)) ->
     return about(*steps, dtype=dtype, shape=shape, between=(0, 3))
 
 
-def test_findings_of_scans_over_repeated_lanes_are_told_apart() -> None:
+def test_findings_of_scans_over_repeated_lanes_are_told_apart():
     before, behind = (Blocked((1, 1), (16, 2), (1, 1), order) for order in ((0, 1), (1, 0)))
     assert square(Load(0, before), Scan(0, 1, "add"), Out(1, 1)) == "lanes repeated"
     # Repeated lanes behind those of the axis, or along it, keep the lanes' numbers as they are.
@@ -139,11 +139,11 @@ def test_findings_of_scans_over_repeated_lanes_are_told_apart() -> None:
 @pytest.mark.parametrize(("dtype", "other", "word"), [
     ("i16", -3, "negative other of 8 or 16 bits"), ("i8", -2, "negative other of 8 or 16 bits"), ("i16", -1, ""),
     ("i32", -3, "")])
-def test_findings_of_negative_others_are_told_apart(dtype: str, other: int, word: str) -> None:
+def test_findings_of_negative_others_are_told_apart(dtype: str, other: int, word: str):
     assert square(Load(0, GRID, mask=Limit(0, 1), other=other), Out(0, 1), dtype=dtype) == word
 
 
-def test_gathers_that_take_minutes_to_compile_are_told_apart_and_not_drawn() -> None:
+def test_gathers_that_take_minutes_to_compile_are_told_apart_and_not_drawn():
     wide = Blocked((1, 1), (32, 1), (1, 1), (0, 1))
     steps = (Load(0, wide), Load(0, wide), Take(0, 1, 1), Out(2, 1))
     assert square(*steps, dtype="i32", shape=(32, 16)) == ""

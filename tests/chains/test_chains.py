@@ -61,7 +61,7 @@ def case_of(made: Chain, **contents: Content) -> Case:
 COPY = chain(LOADED, BUFFER, Read(1, ROWS), Out(2, 1))
 
 
-def test_draws_keep_to_the_shared_memory_of_a_block(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_draws_keep_to_the_shared_memory_of_a_block(monkeypatch: pytest.MonkeyPatch):
     """Rings in several buffers are too much for it one time in a thousand, and often for a third of it."""
     for module in (draft, rules_buffers):
         monkeypatch.setattr(module, "MAX_SHARED_BYTES", 32 << 10)
@@ -70,7 +70,7 @@ def test_draws_keep_to_the_shared_memory_of_a_block(monkeypatch: pytest.MonkeyPa
     assert len(found) == 60 and any(3 in slots for slots in rings) and max(map(len, rings)) == 4
 
 
-def test_a_copy_through_shared_memory_is_legal() -> None:
+def test_a_copy_through_shared_memory_is_legal():
     assert problem(COPY) == "" and valid(case_of(COPY))
 
 
@@ -94,7 +94,7 @@ def test_a_copy_through_shared_memory_is_legal() -> None:
     ("no tensor", (LOADED, BUFFER, Out(1, 1))),
     ("value 7 is no view", (LOADED, Read(7, ROWS))),
 ])
-def test_illegal_chains_are_refused_with_the_reason(why: str, steps: tuple[Step, ...]) -> None:
+def test_illegal_chains_are_refused_with_the_reason(why: str, steps: tuple[Step, ...]):
     assert why in problem(chain(*steps))
 
 
@@ -108,7 +108,7 @@ def test_illegal_chains_are_refused_with_the_reason(why: str, steps: tuple[Step,
                                     (16, 32))),
     ("rank 2", Slice(0, Blocked((1, 1), (1, 32), (4, 1), (1, 0)))),
 ])
-def test_layouts_that_do_not_fit_are_refused(why: str, layout: object) -> None:
+def test_layouts_that_do_not_fit_are_refused(why: str, layout: object):
     assert why in problem(chain(Load(0, layout), Out(0, 1)))
 
 
@@ -118,12 +118,12 @@ def test_layouts_that_do_not_fit_are_refused(why: str, layout: object) -> None:
     ("a padded layout for", Padded(((4, 4),), ((0, 1),), (2,))),
     ("outside the buffer", SharedLinear(tuple((0, 1 << k) for k in range(9)))),
 ])
-def test_shared_layouts_that_do_not_fit_are_refused(why: str, layout: object) -> None:
+def test_shared_layouts_that_do_not_fit_are_refused(why: str, layout: object):
     assert why in problem(chain(LOADED, replace(BUFFER, layout=layout))) or "rank" in problem(
         chain(LOADED, replace(BUFFER, layout=layout)))
 
 
-def test_sums_of_floats_must_be_exact() -> None:
+def test_sums_of_floats_must_be_exact():
     def summed(between: object) -> str:
         arrays = (Global("x", "fp16", (16, 32), between=between), Global("y", "fp16", (16,), output=True))
         return problem(chain(LOADED, Reduce(0, 1, "add"), Out(1, 1), arrays=arrays))
@@ -133,7 +133,7 @@ def test_sums_of_floats_must_be_exact() -> None:
     assert "no small whole numbers" in summed(msgspec.UNSET)
 
 
-def test_scans_are_of_blocked_layouts() -> None:
+def test_scans_are_of_blocked_layouts():
     assert problem(chain(LOADED, Scan(0, 1, "add"), Out(1, 1))) == ""
     assert "blocked layouts only" in problem(chain(replace(LOADED, layout=Mma(2, (2, 2), (16, 8))), Scan(0, 1, "add")))
 
@@ -141,21 +141,21 @@ def test_scans_are_of_blocked_layouts() -> None:
 @pytest.mark.parametrize("change", [
     {"shape": [1 << 40]}, {"shape": []}, {"shape": [4] * 9}, {"name": "../x"}, {"dtype": "f32"}, {"rows": 1},
 ])
-def test_hostile_arrays_are_refused_by_the_decoder(change: dict[str, object]) -> None:
+def test_hostile_arrays_are_refused_by_the_decoder(change: dict[str, object]):
     plain = msgspec.json.decode(msgspec.json.encode(COPY))
     plain["arrays"][0] |= change
     with pytest.raises(Exception, match="input"):
         decode(msgspec.json.encode(plain), Chain)
 
 
-def test_long_chains_and_unknown_steps_are_refused_by_the_decoder() -> None:
+def test_long_chains_and_unknown_steps_are_refused_by_the_decoder():
     for steps in ([{"type": "barrier"}] * 97, [{"type": "run", "code": "1"}], [{"type": "read", "view": 1 << 40}]):
         plain = msgspec.json.decode(msgspec.json.encode(COPY)) | {"steps": steps}
         with pytest.raises(Exception, match="input"):
             decode(msgspec.json.encode(plain), Chain)
 
 
-def test_a_case_whose_arrays_are_not_the_chains_is_not_valid() -> None:
+def test_a_case_whose_arrays_are_not_the_chains_is_not_valid():
     good = case_of(COPY)
     assert not valid(replace(good, sizes=good.sizes | {"x_0": 8}))
     assert not valid(replace(good, arrays=good.arrays[::-1]))
@@ -164,7 +164,7 @@ def test_a_case_whose_arrays_are_not_the_chains_is_not_valid() -> None:
     assert not valid(replace(good, arrays=(replace(good.arrays[0], dtype="fp32"), good.arrays[1])))
 
 
-def test_contents_must_keep_the_promises_of_the_chain() -> None:
+def test_contents_must_keep_the_promises_of_the_chain():
     promised = replace(COPY, arrays=(Global("x", "i32", (16, 32), between=(0, 3)), COPY.arrays[1]))
     accepted = {"small": Small(low=0, high=3), "constant": Constant(value="2"), "listed": Explicit(values=("1",) * 512)}
     refused = {"small": Small(low=0, high=4), "constant": Constant(value="-1"), "bits": Bits(),
@@ -176,7 +176,7 @@ def test_contents_must_keep_the_promises_of_the_chain() -> None:
 
 
 @pytest.mark.parametrize("target", CHAIN_TARGETS)
-def test_every_drawn_case_is_valid_small_and_survives_json(target: str) -> None:
+def test_every_drawn_case_is_valid_small_and_survives_json(target: str):
     for case in cases(target, 40):
         assert problem(chain_of(case)) == "" and find(target).draw.valid(case)
         text = encode(case)
@@ -184,14 +184,14 @@ def test_every_drawn_case_is_valid_small_and_survives_json(target: str) -> None:
         assert decode(text, Case) == case
 
 
-def test_the_targets_together_draw_every_kind_of_step() -> None:
+def test_the_targets_together_draw_every_kind_of_step():
     seen = {type(step) for target in CHAIN_TARGETS for case in cases(target, 40) for step in chain_of(case).steps}
     every = set(Step.__args__)
     assert every <= seen, sorted(step.__name__ for step in every - seen)
     assert Barrier in seen
 
 
-def test_view_chains_reach_their_full_depth() -> None:
+def test_view_chains_reach_their_full_depth():
     def depth(made: Chain) -> int:
         depths: list[int] = []
         for step in made.steps:
@@ -203,7 +203,7 @@ def test_view_chains_reach_their_full_depth() -> None:
     assert max(depths) >= 6 and {1, 2, 3, 4, 5} <= depths
 
 
-def test_conversions_meet_many_pairs_of_layouts() -> None:
+def test_conversions_meet_many_pairs_of_layouts():
     pairs, distinct = 0, set()
     for case in cases("gluon.convert_layout", 60):
         made = chain_of(case)
@@ -215,7 +215,7 @@ def test_conversions_meet_many_pairs_of_layouts() -> None:
     assert len(distinct) > 100, f"{len(distinct)} of {pairs}"
 
 
-def test_views_through_which_nothing_is_read_may_be_gone_from_the_ir() -> None:
+def test_views_through_which_nothing_is_read_may_be_gone_from_the_ir():
     part = Subslice(1, 0, 0, 8)
     small = (ARRAYS[0], replace(ARRAYS[1], shape=(8, 32)))
     read = chain(LOADED, BUFFER, part, Read(2, ROWS), Out(3, 1), arrays=small)

@@ -23,7 +23,7 @@ def of(*steps: Step, shape: tuple[int, ...] = (8, 8)) -> tuple[str, ...]:
     return counted(Case(target="gluon.view_chain", sizes={}, arrays=(), program=Chain(1, arrays, steps)))
 
 
-def test_a_pair_is_two_different_layouts_in_their_order() -> None:
+def test_a_pair_is_two_different_layouts_in_their_order():
     there = of(Load(0, ROWS), Convert(0, COLUMNS), Out(1, 1))
     back = of(Load(0, COLUMNS), Convert(0, ROWS), Out(1, 1))
     assert [one.rpartition(" ")[0] for one in (*there, *back)] == ["#layout pair"] * 2 and there != back
@@ -31,7 +31,7 @@ def test_a_pair_is_two_different_layouts_in_their_order() -> None:
     assert of(Load(0, ROWS), Convert(0, COLUMNS), Convert(1, ROWS), Out(2, 1)) == tuple(sorted((*there, *back)))
 
 
-def test_a_chain_of_views_is_counted_where_elements_pass_through_it() -> None:
+def test_a_chain_of_views_is_counted_where_elements_pass_through_it():
     plain = Swizzled(1, 1, 1, (1, 0))
     buffer = (Load(0, ROWS), Alloc("i32", (8, 8), plain, source=0))
     assert of(*buffer, Read(1, ROWS), Out(2, 1)) == ()
@@ -46,7 +46,7 @@ def test_a_chain_of_views_is_counted_where_elements_pass_through_it() -> None:
     assert of(buffer[0], Alloc("i32", (8, 8), other, source=0), Permute(1, (1, 0)), Read(2, ROWS), Out(3, 1)) != turned
 
 
-def test_drawn_kernels_carry_several() -> None:
+def test_drawn_kernels_carry_several():
     """Ten thousand of each are to be judged in campaigns of minutes, in which some thousand kernels compile."""
     for target, what, least in (("gluon.convert_layout", "#layout pair ", 2.5),
                                 ("gluon.view_chain", "#view chain ", 1.5)):
@@ -55,7 +55,7 @@ def test_drawn_kernels_carry_several() -> None:
         assert len(found) >= least * len(drawn), (target, len(found))
 
 
-def test_chains_held_to_the_features_of_one_have_its_layouts_types_and_warps_and_meet_its_defect() -> None:
+def test_chains_held_to_the_features_of_one_have_its_layouts_types_and_warps_and_meet_its_defect():
     name = "gluon.convert_layout/value-e95cb3acf8"
     (issue,) = (one for one in all_issues() if name in one.entries)
     target, wanted = find("gluon.convert_layout"), frozenset(features(entry(name).case))

@@ -74,19 +74,19 @@ def shows(case: Case, fault: str) -> bool:
 
 
 @pytest.mark.parametrize("target, fault", PAIRS)
-def test_every_fault_shows_in_drawn_cases(target: str, fault: str) -> None:
+def test_every_fault_shows_in_drawn_cases(target: str, fault: str):
     showing = (case for start in (1, 2, 3) for case in cases(target, 40, start) if shows(case, fault))
     assert len(list(itertools.islice(showing, 2))) == 2, f"{fault} does not show in two of 120 cases of {target}"
 
 
-def test_every_fault_belongs_to_a_target_and_has_a_writer() -> None:
+def test_every_fault_belongs_to_a_target_and_has_a_writer():
     planted = {fault for _, fault in PAIRS}
     assert planted == {*CHAINS, *WRITTEN} == set(FAULTS)
     assert len(planted) >= 12
 
 
 @pytest.mark.parametrize("target", CHAIN_TARGETS)
-def test_both_references_agree_on_drawn_cases(target: str) -> None:
+def test_both_references_agree_on_drawn_cases(target: str):
     for case in cases(target, 40):
         given = inputs(case)
         first = by_numpy(case, *map(to_numpy, given))
@@ -96,7 +96,7 @@ def test_both_references_agree_on_drawn_cases(target: str) -> None:
 
 
 @pytest.mark.parametrize("target", CHAIN_TARGETS)
-def test_the_text_is_python_in_both_dialects(target: str) -> None:
+def test_the_text_is_python_in_both_dialects(target: str):
     for case in cases(target, 40):
         for dialect in (NEW, OLD):
             try:
@@ -129,7 +129,7 @@ def shrunk(case: Case, fault: str) -> Case:
     ("gluon.convert_layout", "load_mask_dropped", 3), ("gluon.reduce_scan_layouts", "scan_reversed", 3),
     ("gluon.gather_scatter", "indices_shifted", 7), ("gluon.local_memory", "ring_slot_off_by_one", 1),
 ])
-def test_a_failing_chain_shrinks_to_few_steps(target: str, fault: str, most: int) -> None:
+def test_a_failing_chain_shrinks_to_few_steps(target: str, fault: str, most: int):
     failing = [case for case in cases(target, 60) if shows(case, fault)]
     # Of indices_shifted seven: what is in memory, what is scattered there by which index, and how it is read again.
     largest = max(failing, key=lambda case: len(chain_of(case).steps))
@@ -139,7 +139,7 @@ def test_a_failing_chain_shrinks_to_few_steps(target: str, fault: str, most: int
 
 
 @pytest.mark.parametrize("target", CHAIN_TARGETS)
-def test_every_reduction_is_valid_and_keeps_array_names(target: str) -> None:
+def test_every_reduction_is_valid_and_keeps_array_names(target: str):
     for case in cases(target, 6):
         names = {array.name for array in chain_of(case).arrays}
         tried = list(steps(case))
@@ -149,7 +149,7 @@ def test_every_reduction_is_valid_and_keeps_array_names(target: str) -> None:
             assert {array.name for array in chain_of(candidate).arrays} <= names
 
 
-def test_an_illegal_chain_makes_no_case() -> None:
+def test_an_illegal_chain_makes_no_case():
     case = next(case for case in cases("gluon.view_chain", 60)
                 if any(isinstance(step, Subslice) for step in chain_of(case).steps))
     chain = chain_of(case)
@@ -170,12 +170,12 @@ def test_an_illegal_chain_makes_no_case() -> None:
     ([3], [1], 4, "add", False),
 ])
 def test_returned_values_must_be_explained_by_an_order(old: list[int], values: list[int], before: int, op: str,
-                                                       possible: bool) -> None:
+                                                       possible: bool):
     assert explained(np.array(old, np.int32), np.array(values, np.int32), np.array([before], np.int32)[0],
                      op) is possible
 
 
-def test_a_permuted_arrival_settles_and_a_wrong_value_does_not() -> None:
+def test_a_permuted_arrival_settles_and_a_wrong_value_does_not():
     settled = wrong = 0
     for case in cases("gluon.atomics", 40):
         reference = find("gluon.atomics").judge.canonical(case)
@@ -199,7 +199,7 @@ def test_a_permuted_arrival_settles_and_a_wrong_value_does_not() -> None:
     assert settled >= 5 and wrong == settled
 
 
-def test_views_on_the_way_to_a_scatter_shrink_to_a_buffer_of_their_own() -> None:
+def test_views_on_the_way_to_a_scatter_shrink_to_a_buffer_of_their_own():
     found = 0
     for case in cases("gluon.gather_scatter", 60):
         ways = [step for step in chain_of(case).steps if isinstance(step, Reshape | Permute)]

@@ -13,7 +13,7 @@ test_compiled = Checks(Path(__file__).with_name("checks_shared_addresses.py"), i
 
 
 @pytest.mark.parametrize("name", CHAINS)
-def test_reads_of_other_bytes_than_were_stored(name: str) -> None:
+def test_reads_of_other_bytes_than_were_stored(name: str):
     chain, reads = CHAINS[name]
     assert not problem(chain)
     assert misread(chain) == reads

@@ -56,7 +56,7 @@ def pools() -> Iterator[dict[str, Pool]]:
 ITEMS = _items()
 
 
-def test_the_corpus_was_found() -> None:
+def test_the_corpus_was_found():
     """Zero items must come from a corpus that has no entry yet, not from one that was not found."""
     assert ROOT.is_dir(), f"no corpus folder at {ROOT}: run the tests from a checkout"
     files = [path for path in ROOT.rglob("*.json") if not path.name.startswith(".")]
@@ -66,7 +66,7 @@ def test_the_corpus_was_found() -> None:
 
 
 @pytest.mark.parametrize(("entry", "subject", "backend"), ITEMS)
-def test_entry(entry: CorpusEntry | TridiffError, subject: str, backend: str, pools: dict[str, Pool]) -> None:
+def test_entry(entry: CorpusEntry | TridiffError, subject: str, backend: str, pools: dict[str, Pool]):
     if isinstance(entry, TridiffError):
         pytest.fail(str(entry), pytrace=False)
     if not backend:

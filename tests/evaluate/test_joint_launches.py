@@ -30,7 +30,7 @@ def run(cases: Sequence[Case]) -> JointOutcome:
     return found
 
 
-def test_every_case_of_a_joint_launch_is_judged_by_itself() -> None:
+def test_every_case_of_a_joint_launch_is_judged_by_itself():
     found = run(CASES)
     assert [(one.verdict, one.rows.agree) for one in found.outcomes] == [
         (Verdict.AGREE, case.sizes["rows"]) for case in CASES]
@@ -39,14 +39,14 @@ def test_every_case_of_a_joint_launch_is_judged_by_itself() -> None:
     assert (found.verdict, found.source) == (Verdict.AGREE, "")
 
 
-def test_other_options_of_some_of_the_cases_are_tried_with_these_only() -> None:
+def test_other_options_of_some_of_the_cases_are_tried_with_these_only():
     first, *others = CASES
     found = run((others[0], replace(first, variants=(EIGHT,)), others[1]))
     assert len(found.passed()) == 3
     assert [one.launches for one in found.outcomes] == [1, 1, 0]
 
 
-def test_calls_with_other_values_have_the_same_kernel(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_calls_with_other_values_have_the_same_kernel(monkeypatch: pytest.MonkeyPatch):
     kernels: list[object] = []
     before = Launch.run
 
@@ -63,7 +63,7 @@ def test_calls_with_other_values_have_the_same_kernel(monkeypatch: pytest.Monkey
     assert len(kernels) == 3 and len(set(map(id, kernels))) == 1
 
 
-def test_calls_that_act_on_one_another_show_in_the_cases_that_suffer(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_calls_that_act_on_one_another_show_in_the_cases_that_suffer(monkeypatch: pytest.MonkeyPatch):
     right = joined.source
 
     def wrong(parts: Sequence[joined.Part], *, gluon: bool) -> str:
@@ -79,7 +79,7 @@ def test_calls_that_act_on_one_another_show_in_the_cases_that_suffer(monkeypatch
     assert len(run(CASES[1:2]).passed()) == 1
 
 
-def test_a_kernel_that_does_not_compile_fails_as_a_whole(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_kernel_that_does_not_compile_fails_as_a_whole(monkeypatch: pytest.MonkeyPatch):
     right = joined.source
     monkeypatch.setattr(joined, "source", lambda parts, gluon: right(parts, gluon=gluon) + "    nothing.at_all\n")
     found = run(CASES)
@@ -87,7 +87,7 @@ def test_a_kernel_that_does_not_compile_fails_as_a_whole(monkeypatch: pytest.Mon
     assert "nothing" in found.reason and "nothing.at_all" in found.source
 
 
-def test_cases_with_other_options_or_of_another_target_are_not_joined() -> None:
+def test_cases_with_other_options_or_of_another_target_are_not_joined():
     for other in (replace(CASES[1], options=EIGHT), replace(CASES[1], target="language.pointwise")):
         with pytest.raises(TridiffError, match="does not run these 2 cases in one launch"):
             run((CASES[0], other))
@@ -98,5 +98,5 @@ def test_cases_with_other_options_or_of_another_target_are_not_joined() -> None:
     (replace(CASES[0], options=LaunchOptions(debug=True)), False),
     (calling(Call(row="tl.program_id", operands=(Operand(dtype="i32", shape=(1,)),), stored=("i32",),
                   options={"axis": 0, "what": "program_id"}), {"x0": ("0",)}), False)])
-def test_what_has_a_launch_of_its_own(case: Case, expected: bool) -> None:
+def test_what_has_a_launch_of_its_own(case: Case, expected: bool):
     assert may_join(case, "3.9.0", SM_90) is expected

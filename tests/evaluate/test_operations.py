@@ -101,7 +101,7 @@ SCAN = """%v = "tt.scan"(%a) <{axis = 0 : i32, reverse = true}> ({
     (SCAN, [-2**31 + 5, -2**31 + 12, -2**31 + 5, 5]),
     ("%c_zero = arith.constant dense<0> : tensor<4xi32>\n    " + WHILE, [-1, 1, 2**31 - 3, 14]),
 ])
-def test_integers_and_regions(lines: str, expected: list[int]) -> None:
+def test_integers_and_regions(lines: str, expected: list[int]):
     assert run(lines, A, B).tolist() == expected
 
 
@@ -116,11 +116,11 @@ def test_integers_and_regions(lines: str, expected: list[int]) -> None:
     ("%i = arith.fptosi %a : tensor<4xf32> to tensor<4xi8>\n    %v = arith.sitofp %i : tensor<4xi8> to tensor<4xf32>",
      ["0.0", "0.0", "3.0", "-128.0"]),
 ])
-def test_floats(lines: str, expected: list[str]) -> None:
+def test_floats(lines: str, expected: list[str]):
     assert [str(float(one)) for one in run(lines, F, G, given="f32", made="f32")] == expected
 
 
-def test_moved_bits_stay_as_they_are() -> None:
+def test_moved_bits_stay_as_they_are():
     signalling = np.array([0x7F800001, 0x7FC01234, 1, 0xFF800000], dtype=np.uint32).view(np.float32)
     moved = run("%v = ttg.convert_layout %a : tensor<4xf32> -> tensor<4xf32>", signalling, signalling, given="f32",
                 made="f32")
@@ -132,19 +132,19 @@ def test_moved_bits_stay_as_they_are() -> None:
     ("%v = tt.extern_elementwise %a {symbol = \"__nv_unheard\"} : (tensor<4xi32>) -> tensor<4xi32>", "__nv_unheard"),
     ("%v = arith.bitcast %a : tensor<4xi32> to tensor<4xf4>", "type f4"),
 ])
-def test_what_it_does_not_know_it_names(lines: str, name: str) -> None:
+def test_what_it_does_not_know_it_names(lines: str, name: str):
     with pytest.raises(NotEvaluated, match=name):
         run(lines, A, B)
 
 
-def test_an_access_outside_of_every_array_is_no_value() -> None:
+def test_an_access_outside_of_every_array_is_no_value():
     far = "%k = arith.constant dense<1000> : tensor<4xi32>\n    %p = tt.addptr %ax, %k : tensor<4x!tt.ptr<i32>>, " \
           "tensor<4xi32>\n    %v = tt.load %p : tensor<4x!tt.ptr<i32>>"
     with pytest.raises(OutOfBounds):
         run(far, A, B)
 
 
-def test_a_region_whose_end_is_not_printed_hands_nothing_on() -> None:
+def test_a_region_whose_end_is_not_printed_hands_nothing_on():
     lines = """%c = arith.constant true
     scf.if %c {
       tt.store %ax, %b : tensor<4x!tt.ptr<i32>>
@@ -153,7 +153,7 @@ def test_a_region_whose_end_is_not_printed_hands_nothing_on() -> None:
     assert run(lines, A, B).tolist() == list(B)
 
 
-def test_fused_products_are_rounded_once() -> None:
+def test_fused_products_are_rounded_once():
     """2^-25 decides between the two halves of what 1 + 2^-24 lies between; added in fp64, it is gone."""
     a = np.array([1 + 2**-12, 1 + 2**-12, 3, np.inf], np.float32)
     lines = "%k = arith.constant dense<{}> : tensor<4xf32>\n    %v = math.fma %a, %a, %k : tensor<4xf32>"
@@ -168,7 +168,7 @@ def test_fused_products_are_rounded_once() -> None:
     (1 + 2**-4 + 2**-40, ml_dtypes.float8_e4m3fn, 1 + 2**-3), (1 + 2**-4, ml_dtypes.float8_e4m3fn, 1.0),
     (-1e300, ml_dtypes.bfloat16, -np.inf), (1 + 2**-11 + 2**-40, np.float16, 1 + 2**-10),
 ])
-def test_fp64_becomes_a_narrow_float_in_one_step(value: float, kind: type, due: float) -> None:
+def test_fp64_becomes_a_narrow_float_in_one_step(value: float, kind: type, due: float):
     with np.errstate(all="ignore"):
         assert float(rounded_once(np.array([value]), np.dtype(kind))[0]) == due
 
@@ -180,7 +180,7 @@ CALL = """%v = tt.extern_elementwise %a, %b {{pure = true, symbol = "{}"}} : (te
 tensor<4x{kind}>) -> tensor<4x{kind}>"""
 
 
-def test_8_bit_floats_end_at_their_largest_number() -> None:
+def test_8_bit_floats_end_at_their_largest_number():
     found = run(SUM_OF_BYTES, np.array([300, -1e9, 3, np.nan]), G, given="f32", made="f32")
     assert [str(one) for one in found.tolist()] == ["448.0", "-448.0", "6.0", "nan"]
 
@@ -192,20 +192,20 @@ def test_8_bit_floats_end_at_their_largest_number() -> None:
     ("__nv_remainderf", [5, 7, -7, 1], [3, 2, 2, np.inf], [-1, -1, 1, 1]),
     ("__ocml_fmod_f32", [5, -7, 7, 1], [3, 2, -2, np.inf], [2, -1, 1, 1]),
 ])
-def test_functions_of_vendors_libraries(symbol: str, a: list[float], b: list[float], due: list[float]) -> None:
+def test_functions_of_vendors_libraries(symbol: str, a: list[float], b: list[float], due: list[float]):
     found = run(CALL.format(symbol, kind="f32"), np.array(a), np.array(b), given="f32", made="f32")
     assert found.tolist() == np.array(due, np.float32).tolist()
 
 
 @pytest.mark.parametrize(("symbol", "first", "due"), [("__nv_hypot", np.inf, np.inf), ("__nv_pow", 1.0, 1.0)])
-def test_functions_that_ignore_a_nan_ignore_a_signalling_one_too(symbol: str, first: float, due: float) -> None:
+def test_functions_that_ignore_a_nan_ignore_a_signalling_one_too(symbol: str, first: float, due: float):
     """To the C library, which stands behind numpy, they do not."""
     signalling = np.full(4, 0x7FF0000000000001, np.int64).view(np.float64)
     found = run(CALL.format(symbol, kind="f64"), np.full(4, first), signalling, given="f64", made="f64")
     assert found.tolist() == [due] * 4
 
 
-def test_the_upper_half_of_a_product_has_the_sign_of_its_operands() -> None:
+def test_the_upper_half_of_a_product_has_the_sign_of_its_operands():
     found = run(CALL.format("__nv_mulhi", kind="i32"), np.array([-1, -2**31, 2**31 - 1, 7]), np.array(
         [-1, -2**31, -2, 2**30]))
     assert found.tolist() == [0, 2**30, -1, 1]
@@ -221,7 +221,7 @@ ASSEMBLY = ('%v = tt.elementwise_inline_asm "{}" {{constraints = "=r,r,r", packe
     ("{ .reg .b32 none; mov.b32 none, 0; lop3.b32 $0, $1, $2, none, 0xC0; }", 1, "i32", [0, 6, -2**31, 1]),
     ("xor.b32 $0, $1, $2;", 4, "i8", [-5, -7, -1, 6]),
 ])
-def test_assembly_of_registers(text: str, pack: int, kind: str, due: list[int]) -> None:
+def test_assembly_of_registers(text: str, pack: int, kind: str, due: list[int]):
     assert run(ASSEMBLY.format(text, pack, kind=kind), A, B, given=kind, made=kind).tolist() == due
 
 
@@ -229,7 +229,7 @@ def test_assembly_of_registers(text: str, pack: int, kind: str, due: list[int]) 
     ("ld.global.b32 $0, [$1];", r"assembly ld.global.b32"), ("add.s32 $0, $1, %laneid;", "assembly operand %laneid"),
     ("add.s32 $1, $1, $2;", "assembly that leaves a result unwritten"),
 ])
-def test_other_assembly_is_named(text: str, name: str) -> None:
+def test_other_assembly_is_named(text: str, name: str):
     with pytest.raises(NotEvaluated, match=name):
         run(ASSEMBLY.format(text, 1, kind="i32"), A, B)
 
@@ -249,13 +249,13 @@ BOX = """%c1 = arith.constant 1 : i64
     (0, 4, [-14, 14, 0, 10]), (0, 3, [-14, 14, 0, 3]),  # the fourth is zero on the way in and left out on the way back
     (-1, 4, [-7, -7 + 7, 7 - 2**31, -2**31 + 3]), (2, 4, [2 - 2**31, -2 + 5, -2**31, 5]),
 ])
-def test_what_a_box_has_outside_of_its_array(start: int, extent: int, due: list[int]) -> None:
+def test_what_a_box_has_outside_of_its_array(start: int, extent: int, due: list[int]):
     assert run(BOX.format(start=start, extent=extent), A, B).tolist() == due
 
 
 @pytest.mark.parametrize(("padding", "filled"), [("", 0.0), (" {padding = 1 : i32}", 0.0),
                                                (" {padding = 2 : i32}", np.nan)])
-def test_a_box_is_filled_with_what_its_descriptor_says(padding: str, filled: float) -> None:
+def test_a_box_is_filled_with_what_its_descriptor_says(padding: str, filled: float):
     box = """%c1 = arith.constant 1 : i64
     %n = arith.constant 2 : i32
     %zero = arith.constant 0 : i32
@@ -277,7 +277,7 @@ mutable>
     %v = ttg.local_load %t : !ttg.memdesc<4xi32, #flat, #smem, mutable> -> tensor<4xi32>"""
 
 
-def test_a_buffer_is_read_otherwise_as_it_lies_in_memory() -> None:
+def test_a_buffer_is_read_otherwise_as_it_lies_in_memory():
     assert run(VIEW.format("rows", "rows"), A, B, program=REINTERPRETED).tolist() == list(A)
     assert run(VIEW.format("columns", "columns"), A, B, program=REINTERPRETED).tolist() == [-7, -2**31, 7, 5]
     with pytest.raises(NotEvaluated, match="a layout that is not plain"):
@@ -303,14 +303,14 @@ tensor<4xi32>""".replace("BUFFER", "!ttg.memdesc<4xi32, #flat, #smem, mutable>")
     "BARRIER", "!ttg.memdesc<1xi64, #flat, #smem, mutable>")
 
 
-def test_partitions_take_turns_and_a_wait_that_nothing_ends_is_named() -> None:
+def test_partitions_take_turns_and_a_wait_that_nothing_ends_is_named():
     arrive = "ttng.arrive_barrier %done, 1 : !ttg.memdesc<1xi64, #flat, #smem, mutable>"
     assert run(TURNS.replace("ARRIVE", arrive), A, B).tolist() == list(A)
     with pytest.raises(NotEvaluated, match="a wait that nothing ends"):
         run(TURNS.replace("ARRIVE", ""), A, B)
 
 
-def test_a_poll_for_what_another_program_writes_is_named() -> None:
+def test_a_poll_for_what_another_program_writes_is_named():
     polled = "%p = tt.atomic_poll acquire, gpu, %ax, {} : tensor<4x!tt.ptr<i32>>, tensor<4xi32> -> tensor<4xi1>\n" \
              "    %v = arith.extui %p : tensor<4xi1> to tensor<4xi32>"
     assert run(polled.format("%a"), A, B).tolist() == [1] * 4
@@ -327,6 +327,6 @@ BUFFER = """%k = arith.constant dense<[0, 1, {far}, 3]> : tensor<4xi32>
     (2, "", [-7, 0, -2**31, 5]), (2, ", %b", [-7, -2, -2**31, 5]), (-1, "", [-7, 0, 0, 5]),
     (2**29, ", %b", [-7, -2, 0, 5]),
 ])
-def test_a_buffer_holds_zeros_beyond_its_end_and_where_nothing_is_read(far: int, other: str, due: list[int]) -> None:
+def test_a_buffer_holds_zeros_beyond_its_end_and_where_nothing_is_read(far: int, other: str, due: list[int]):
     for kind in ("!tt.ptr<i32> -> ", ""):  # versions print either
         assert run(BUFFER.format(far=far, other=other, kind=kind), A, B).tolist() == due

@@ -10,7 +10,7 @@ from tridiff.fuzz.explain.model import Departure
 from tridiff.fuzz.report.bundle import as_test, write_bundle
 
 
-def test_the_bundle_of_a_compiler_that_aborts(tmp_path: Path) -> None:
+def test_the_bundle_of_a_compiler_that_aborts(tmp_path: Path):
     folder = tmp_path / "bundle"
     said = write_bundle(ENTRIES.find("gluon.view_chain/sigabrt-4e679f5cf0"), folder, seconds=60.0)
     assert said.answer == "BUG" and {path.name for path in folder.iterdir()} == said.files.keys()
@@ -29,7 +29,7 @@ def test_the_bundle_of_a_compiler_that_aborts(tmp_path: Path) -> None:
     assert "before.mlir" in said.missing
 
 
-def test_ir_in_front_of_a_pass_is_a_test_of_that_pass() -> None:
+def test_ir_in_front_of_a_pass_is_a_test_of_that_pass():
     text = as_test(Departure(step="make_ttgir add_coalesce", pipeline="any(tritongpu-coalesce)", before="module {}"))
     assert text.splitlines() == ["// make_ttgir add_coalesce",
                                  "// RUN: triton-opt %s --pass-pipeline='any(tritongpu-coalesce)'", "module {}"]

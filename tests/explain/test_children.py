@@ -27,13 +27,13 @@ except KeyboardInterrupt:
 """
 
 
-def test_a_child_whose_parent_is_gone_ends(tmp_path: Path) -> None:
+def test_a_child_whose_parent_is_gone_ends(tmp_path: Path):
     command = [sys.executable, "-m", "tridiff.fuzz.explain.child", str(tmp_path), "1"]
     ended = subprocess.run(command, timeout=60, check=False)
     assert ended.returncode == 71, "it did not even read its request"
 
 
-def test_a_child_that_never_ends_is_killed_when_its_time_is_up_or_nobody_waits_any_more(tmp_path: Path) -> None:
+def test_a_child_that_never_ends_is_killed_when_its_time_is_up_or_nobody_waits_any_more(tmp_path: Path):
     endless = tmp_path / "endless"
     endless.write_text(f"#!/bin/sh\necho $$ > {tmp_path}/pid\nexec sleep 600\n")
     endless.chmod(0o755)

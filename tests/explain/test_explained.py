@@ -46,7 +46,7 @@ def explained() -> bytes:
     return out.getvalue().encode()
 
 
-def test_a_finding_is_explained_as_json(explained: bytes) -> None:
+def test_a_finding_is_explained_as_json(explained: bytes):
     said = json.loads(explained)
     assert {"source", "specialisation", "stages", "element", "blame", "checks", "commands"} <= said.keys()
     element = said["element"]
@@ -60,7 +60,7 @@ def test_a_finding_is_explained_as_json(explained: bytes) -> None:
     assert any(one["command"].endswith("--pdb --program 0,0,0") for one in said["commands"])
 
 
-def test_the_launch_that_was_wrong_is_explained() -> None:
+def test_the_launch_that_was_wrong_is_explained():
     found = entry()
     told = Launched(options=LaunchOptions(num_warps=8), schedule=1)
     found = replace(found, evidence=replace(found.evidence, launched=told))
@@ -76,7 +76,7 @@ def test_the_launch_that_was_wrong_is_explained() -> None:
     assert [(one.options, one.schedule) for one in launches] == [(told.options, 1)]
 
 
-def test_a_register_that_nothing_writes_is_told_of_a_finding(explained: bytes) -> None:
+def test_a_register_that_nothing_writes_is_told_of_a_finding(explained: bytes):
     """ptxas's defect is seen without a GPU, in the machine code of every release; a division has none of it."""
     with contextlib.redirect_stdout(io.StringIO()) as out:
         assert run(["explain", "codegen.pointwise/value-8943e2a99b", "--json"]) == 0
@@ -85,7 +85,7 @@ def test_a_register_that_nothing_writes_is_told_of_a_finding(explained: bytes) -
         assert check["holds"] is holds and ("0xbb32" in check["said"]) is not holds
 
 
-def test_a_page_needs_nothing_beside_it(explained: bytes) -> None:
+def test_a_page_needs_nothing_beside_it(explained: bytes):
     text = page(msgspec.json.decode(explained, type=Explanation))
     assert len(text) < 900_000 and not re.search(r"(?:src|href)=[\"'](?!#)|url\(|@import", text)
     plain = re.sub(r"<[^>]+>", "", text)
@@ -98,14 +98,14 @@ def test_a_page_needs_nothing_beside_it(explained: bytes) -> None:
     assert "element 3: warp 0, lane 1, register 1" in layout
 
 
-def test_what_a_file_names_is_text_on_the_page(explained: bytes) -> None:
+def test_what_a_file_names_is_text_on_the_page(explained: bytes):
     one = msgspec.json.decode(explained, type=Explanation)
     foul = "<script>alert(1)</script>\u202e"
     text = page(replace(one, title=foul, evidence=(foul,)))
     assert "<script>alert" not in text and "\u202e" not in text
 
 
-def test_a_page_of_a_huge_kernel_is_cut_and_says_so() -> None:
+def test_a_page_of_a_huge_kernel_is_cut_and_says_so():
     text = "\n".join(f"line {number} {'x' * 200}" for number in range(40_000))
     huge = Explanation(title="huge", stages=Stages(arch="sm_90", texts=tuple(
         Stage(name=name, bytes=len(text), lines=40_000, text=text) for name in ("ttgir", "llir", "ptx"))))
@@ -114,7 +114,7 @@ def test_a_page_of_a_huge_kernel_is_cut_and_says_so() -> None:
 
 
 @pytest.mark.skipif(bool(MISSING), reason=MISSING)
-def test_lines_of_the_page_lead_to_instructions(explained: bytes, tmp_path: Path) -> None:
+def test_lines_of_the_page_lead_to_instructions(explained: bytes, tmp_path: Path):
     file = tmp_path / "page.html"
     file.write_text(page(msgspec.json.decode(explained, type=Explanation)))
     with browser() as one:
@@ -131,7 +131,7 @@ def test_lines_of_the_page_lead_to_instructions(explained: bytes, tmp_path: Path
         assert colours == ["rgb(255, 255, 255)", "rgb(13, 17, 23)"] and one.log() == []
 
 
-def test_the_debugger_stops_in_the_program_that_was_named() -> None:
+def test_the_debugger_stops_in_the_program_that_was_named():
     command = [sys.executable, "-m", "tridiff.fuzz", "explain", f"{HERE / 'explained_kernels.py'}:vector_add", *ADD,
                "--pdb", "--program", "2"]
     done = subprocess.run(command, input="n\nn\nn\np offsets.handle.data\np a.handle.data[:2]\nl .\nw\nq\n", text=True,
@@ -148,14 +148,14 @@ def test_the_debugger_stops_in_the_program_that_was_named() -> None:
     (["value-cd18b7a4b0", "--element", "out"], "such as 'out[0, 5]'"),
     (["value-cd18b7a4b0", "--grid", "3"], "FILE.py:kernel"),
     (["nowhere.py:add"], "no file nowhere.py")])
-def test_what_is_not_understood_is_taught(arguments: list[str], said: str) -> None:
+def test_what_is_not_understood_is_taught(arguments: list[str], said: str):
     from tridiff.fuzz.errors import TridiffError
 
     with pytest.raises(TridiffError, match=said.replace("[", r"\[")):
         run(["explain", *arguments])
 
 
-def test_a_kernel_of_torch_compile_is_followed_through_its_library() -> None:
+def test_a_kernel_of_torch_compile_is_followed_through_its_library():
     entry = ENTRIES.find("inductor.pointwise/nan-missing-42dd8e6869")
     found = explain(What(named=entry.id, case=entry.case, entry=entry, subject="inductor"), Wish(compile=False))
     assert found.element is not None and found.element.interpreted == "inf" == found.element.recorded

@@ -30,16 +30,16 @@ def listing(*lines: str) -> str:
     (("EXIT", "IMAD.U32 R2, RZ, RZ, UR4"), []),
     (("@P0 EXIT", "IMAD.U32 R2, RZ, RZ, UR4", "EXIT"), ["IMAD.U32 R2, RZ, RZ, UR4 (UR4)"]),
     (("UISETP.GT.AND UP0, UPT, UR4, 0x1, UPT", "EXIT"), ["UISETP.GT.AND UP0, UPT, UR4, 0x1, UPT (UR4)"])])
-def test_a_register_that_nothing_writes_on_any_way_is_told(lines: tuple[str, ...], found: list[str]) -> None:
+def test_a_register_that_nothing_writes_on_any_way_is_told(lines: tuple[str, ...], found: list[str]):
     assert read_unwritten(listing(*lines)) == tuple(found)
 
 
-def test_code_with_calls_is_not_followed() -> None:
+def test_code_with_calls_is_not_followed():
     assert read_unwritten(listing("CALL.REL.NOINC `(helper)", "IMAD.U32 R2, RZ, RZ, UR4", "EXIT")) is None
     assert read_unwritten("") is None
 
 
-def test_lanes_that_nobody_needs_are_undefined_in_ptx_already() -> None:
+def test_lanes_that_nobody_needs_are_undefined_in_ptx_already():
     """A conversion of one bf16 to fp8 packs it with what is in another register (LLVM's poison)."""
     ptx = ("\tld.param.b64 \t%rd3, [kernel_param_0];\n\tmov.u16 %rs1, 0x0;\n"
            "\t@%p1 ld.global.b16 { %rs1 }, [ %rd3 + 0 ];\n\tmov.b32 \t%r1, {%rs1, %rs3};\n"
@@ -48,7 +48,7 @@ def test_lanes_that_nobody_needs_are_undefined_in_ptx_already() -> None:
 
 
 @pytest.mark.parametrize(("addend", "holds"), [("0x1", True), ("R5", True), ("0x0", False)])
-def test_a_packed_sum_that_adds_0_is_told(addend: str, holds: bool) -> None:
+def test_a_packed_sum_that_adds_0_is_told(addend: str, holds: bool):
     code = listing("VIADD R2, R3, 0x0", f"VIADD.16x2 R2, R3.reuse, {addend}")
     texts = tuple(Stage(name=name, bytes=len(code), lines=1, text=code) for name in ("ptx", "sass"))
     found = checked(Compiled(stages=Stages(texts=texts)), Interpreted(), None)

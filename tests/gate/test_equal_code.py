@@ -63,19 +63,19 @@ def relations(before: Device, after: Device, cases: int, *, shared: Alike = LAUN
     return pool, found
 
 
-def test_of_equal_code_one_pair_in_twenty_is_launched() -> None:
+def test_of_equal_code_one_pair_in_twenty_is_launched():
     before, after = Device("a", ONE), Device("a", ONE)
     pool, found = relations(before, after, 3 * CONTROL["code"])
     assert set(found) == {Relation.IDENTICAL_CODE} and (before.launches, after.launches) == (3, 3)
     assert pool.last is not None and not pool.last.launched and pool.marked({"cell"}) == {EQUAL + "cell"}
 
 
-def test_the_control_finds_equal_code_that_gives_other_results() -> None:
+def test_the_control_finds_equal_code_that_gives_other_results():
     _, found = relations(Device("a", ONE), Device("a", TWO), CONTROL["code"])
     assert found.count(Relation.CHANGED) == 1
 
 
-def test_other_code_is_launched_each_time() -> None:
+def test_other_code_is_launched_each_time():
     before, after = Device("a", ONE), Device("b", ONE)
     pool, found = relations(before, after, 3)
     assert set(found) == {Relation.SAME} and before.launches == after.launches == 3
@@ -83,32 +83,32 @@ def test_other_code_is_launched_each_time() -> None:
     assert pool.last.baseline.cells == ("tt.load",), "what was compiled ahead counts"
 
 
-def test_equal_code_is_launched_each_time_where_builds_launch_in_other_ways() -> None:
+def test_equal_code_is_launched_each_time_where_builds_launch_in_other_ways():
     before, after = Device("a", ONE), Device("a", ONE)
     relations(before, after, 4, shared=Alike())
     assert before.launches == after.launches == 4
 
 
-def test_of_equal_source_one_pair_in_fifty_is_compiled() -> None:
+def test_of_equal_source_one_pair_in_fifty_is_compiled():
     before, after = Device("a", ONE), Device("a", ONE)
     _, found = relations(before, after, 3 * CONTROL["source"], shared=BEHIND_SOURCE)
     assert set(found) == {Relation.IDENTICAL_CODE}
     assert before.compilations == 3 + before.launches and before.launches == 1
 
 
-def test_the_control_finds_equal_source_that_compiles_to_other_code() -> None:
+def test_the_control_finds_equal_source_that_compiles_to_other_code():
     before, after = Device("a", ONE), Device("b", TWO)
     _, found = relations(before, after, CONTROL["source"], shared=BEHIND_SOURCE)
     assert found.count(Relation.CHANGED) == 1
 
 
-def test_other_source_is_compiled_and_launched_each_time() -> None:
+def test_other_source_is_compiled_and_launched_each_time():
     before, after = Device("a", ONE, source="s"), Device("b", TWO, source="t")
     _, found = relations(before, after, 3, shared=BEHIND_SOURCE)
     assert set(found) == {Relation.CHANGED}
 
 
-def test_what_builds_share_follows_from_the_files_that_differ(tmp_path: Path) -> None:
+def test_what_builds_share_follows_from_the_files_that_differ(tmp_path: Path):
     def shared(name: str, *files: str) -> Alike:
         texts = {file: (installed() / file).read_text().splitlines(keepends=True)[-1] for file in files}
         return alike("", str(edited(tmp_path / name, {file: (line, line + "\n") for file, line in texts.items()})))
@@ -144,7 +144,7 @@ print(codes[0] == codes[1], codes[0] == codes[2], *codes[0])
 """
 
 
-def test_a_case_is_read_up_to_its_source_ir(tmp_path: Path) -> None:
+def test_a_case_is_read_up_to_its_source_ir(tmp_path: Path):
     run = run_script(SOURCES, interpret=False, env={"TRITON_CACHE_DIR": str(tmp_path / "cache")})
     assert run.stdout.split() == ["True", "False", "source"]
     assert not (tmp_path / "cache").exists(), "nothing was compiled"
@@ -179,6 +179,6 @@ print(codes[0] == codes[1], codes[0] == codes[2], outcome.compiled_kernels, len(
 
 
 @pytest.mark.slow
-def test_a_runner_on_a_device_compiles_what_it_would_launch(tmp_path: Path) -> None:
+def test_a_runner_on_a_device_compiles_what_it_would_launch(tmp_path: Path):
     run = run_script(HELD_BACK, interpret=False, env={"TRITON_CACHE_DIR": str(tmp_path)})
     assert run.stdout.split() == ["True", "False", "1", "True"]

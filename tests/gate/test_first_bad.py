@@ -27,32 +27,32 @@ def search(bad: str, *, builds: tuple[str, ...] = BUILDS, flaky: str = "") -> tu
 
 @pytest.mark.parametrize("bad, first, last_good", [
     ("bcde", "b", "a"), ("cde", "c", "b"), ("de", "d", "c"), ("e", "e", "d")])
-def test_the_first_bad_build_and_its_neighbour(bad: str, first: str, last_good: str) -> None:
+def test_the_first_bad_build_and_its_neighbour(bad: str, first: str, last_good: str):
     found, _ = search(bad)
     assert (found.first_bad, found.last_good, found.problem) == (first, last_good, "")
     assert found.runs[first] == f"{RUNS}/{RUNS}" and found.runs[last_good] == f"0/{RUNS}"
 
 
-def test_what_was_repaired_is_found_from_the_other_end() -> None:
+def test_what_was_repaired_is_found_from_the_other_end():
     found, _ = search("abc")
     assert (found.first_good, found.first_bad) == ("d", "")
 
 
 @pytest.mark.parametrize("bad, problem", [("", "neither end fails"), ("abcde", "both ends fail"), ("ace", "both ends")])
-def test_both_ends_are_tried_before_anything_else(bad: str, problem: str) -> None:
+def test_both_ends_are_tried_before_anything_else(bad: str, problem: str):
     found, tried = search(bad)
     assert found.problem.startswith(problem) and not found.first_bad
     assert tried == ["a", "-a", "e", "-e"], "and their processes are ended"
 
 
 @pytest.mark.parametrize("flaky", ["a", "e", "c"])
-def test_a_build_that_fails_now_and_then_is_named_and_blamed_for_nothing(flaky: str) -> None:
+def test_a_build_that_fails_now_and_then_is_named_and_blamed_for_nothing(flaky: str):
     found, _ = search("de", flaky=flaky)
     assert found.problem == f"{flaky} fails now and then" and found.runs[flaky].endswith(f"/{MOST_RUNS}")
     assert not found.first_bad
 
 
-def test_rare_failures_are_outvoted() -> None:
+def test_rare_failures_are_outvoted():
     turns = itertools.count()
 
     def judge(build: str) -> Judge:
@@ -62,5 +62,5 @@ def test_rare_failures_are_outvoted() -> None:
     assert (found.first_bad, found.runs["a"]) == ("c", f"1/{MOST_RUNS}")
 
 
-def test_one_build_is_no_history() -> None:
+def test_one_build_is_no_history():
     assert search("a", builds=("a",))[0].problem

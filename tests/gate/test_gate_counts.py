@@ -19,7 +19,7 @@ from tridiff.fuzz.records import Verdict
 
 @pytest.mark.parametrize("repeated, counts", [(4, True), (0, False)])
 def test_a_difference_without_time_to_confirm_it_counts_if_it_came_again_when_it_was_seen(
-        tmp_path: Path, repeated: int, counts: bool) -> None:
+        tmp_path: Path, repeated: int, counts: bool):
     case = addition(rows=3)
     pair = relate(case, outcome(Verdict.AGREE, case=case), outcome(Verdict.DISAGREE, case=case), (None, None),
                   lambda chunks: (None, None))
@@ -31,7 +31,7 @@ def test_a_difference_without_time_to_confirm_it_counts_if_it_came_again_when_it
     assert [one.reproduced for one in kept] == (["5/5"] if counts else []) and bool(lines) is not counts
 
 
-def test_answers_of_triton_about_itself_are_compared_like_code(tmp_path: Path) -> None:
+def test_answers_of_triton_about_itself_are_compared_like_code(tmp_path: Path):
     sides = [observed(answers={"hash": text}) for text in "ab"]
     pair = relate(CASE, outcome(Verdict.AGREE), outcome(Verdict.AGREE), (sides[0], sides[1]),
                   lambda chunks: (None, None))

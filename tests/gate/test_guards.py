@@ -49,7 +49,7 @@ def proof(shows: Any, monkeypatch: pytest.MonkeyPatch, *, seconds: float = 60.0)
     return found
 
 
-def test_only_regressions_and_changes_that_are_not_wanted_need_a_guard() -> None:
+def test_only_regressions_and_changes_that_are_not_wanted_need_a_guard():
     wanted = (finding(accepted="wanted"), finding(relation=Relation.FIXED), finding(relation=Relation.DIFFERENT))
     assert guards(wanted, triton="3.9.0") == ()
     (one,) = guards((finding(),), triton="3.9.0")
@@ -57,18 +57,18 @@ def test_only_regressions_and_changes_that_are_not_wanted_need_a_guard() -> None
         "triton==3.9.0; arch=sm_90; op=triton.vector_add; dtype=i32; options=num_warps=8", "5/5")
 
 
-def test_options_without_which_it_comes_as_well_are_no_part_of_the_guard(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_options_without_which_it_comes_as_well_are_no_part_of_the_guard(monkeypatch: pytest.MonkeyPatch):
     found = proof(lambda backend, warps: backend in ("compile:sm_90", "compile:sm_80"), monkeypatch)
     assert found.bad == "triton==3.9.0; arch=sm_90 sm_80; op=triton.vector_add; dtype=i32"
     assert found.tried == {"options=default": True, "arch=sm_80": True, "arch=sm_100": False, "arch=gfx942": False}
 
 
-def test_options_that_it_needs_stay(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_options_that_it_needs_stay(monkeypatch: pytest.MonkeyPatch):
     found = proof(lambda backend, warps: backend == "compile:sm_90" and warps == 8, monkeypatch)
     assert found.bad.endswith("arch=sm_90; op=triton.vector_add; dtype=i32; options=num_warps=8")
 
 
-def test_what_cannot_be_run_or_has_no_time_proves_nothing(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_what_cannot_be_run_or_has_no_time_proves_nothing(monkeypatch: pytest.MonkeyPatch):
     def refuse(backend: str, warps: int) -> bool:
         raise TridiffError("refused", fix="none")
 

@@ -39,7 +39,7 @@ from tridiff.fuzz.report.record import read_gate
 NEGATION = "negation-by-subtraction"
 
 
-def test_a_gate_draws_for_each_defect_of_triton_where_its_entries_are_behind_the_floor(tmp_path: Path) -> None:
+def test_a_gate_draws_for_each_defect_of_triton_where_its_entries_are_behind_the_floor(tmp_path: Path):
     asked = options(targets=("triton.*", "helpers.frexp", "language.ordering"), subjects=(), seconds=600.0)
     shards = gate_shards(asked, ())
     # Of the rows of a topic those of the entries alone are drawn.
@@ -53,13 +53,13 @@ def test_a_gate_draws_for_each_defect_of_triton_where_its_entries_are_behind_the
     assert not any(spec.issue for spec in shards[:deal.pressing()])
 
 
-def test_an_issue_of_the_compiler_is_drawn_without_a_gpu_where_it_shows() -> None:
+def test_an_issue_of_the_compiler_is_drawn_without_a_gpu_where_it_shows():
     asked = options(targets=("async.copy_ring",), subjects=(), seconds=600.0, backends=("interpreter", "compile"),
                     issues=("sanitizer-without-a-buffer",), by_yield=False)
     assert {kind(spec.backend) for spec in gate_shards(asked, ()) if spec.issue} == {"compile"}
 
 
-def test_a_gate_for_known_issues_has_their_entries_and_their_patterns_and_all_of_the_time() -> None:
+def test_a_gate_for_known_issues_has_their_entries_and_their_patterns_and_all_of_the_time():
     asked = options(targets=(), subjects=(), seconds=600.0, issues=(NEGATION,), by_yield=False)
     of_it = known_entry("triton.negate/zero-sign-c65330b634")
     shards = gate_shards(asked, (found_entry(addition(rows=2), "interpreter"), of_it))
@@ -69,21 +69,21 @@ def test_a_gate_for_known_issues_has_their_entries_and_their_patterns_and_all_of
     assert sum(spec.seconds for spec in drawn) == pytest.approx(min(600.0 * asked.workers, 600.0 * len(drawn)))
 
 
-def test_a_gate_for_an_issue_that_nobody_knows_names_one() -> None:
+def test_a_gate_for_an_issue_that_nobody_knows_names_one():
     found = CliRunner().invoke(program("gate"), ["gate", "--baseline", "installed", "--candidate", "installed",
                                                  "--issue", "negation-by-substraction"])
     assert isinstance(found.exception, TridiffError)
     assert "such as negation-by-subtraction" in found.exception.fix
 
 
-def test_a_gate_without_time_for_two_seconds_each_draws_for_none() -> None:
+def test_a_gate_without_time_for_two_seconds_each_draws_for_none():
     asked = options(seconds=5.0)
     like = {combination(spec): spec for spec in plan_shards(asked)}
     assert not list(of_issues(asked, like))
 
 
 @pytest.mark.parametrize("subject", ["own", "own+fault:subtracted_from_zero"])
-def test_whatever_is_drawn_for_an_issue_has_its_pattern(subject: str, tmp_path: Path) -> None:
+def test_whatever_is_drawn_for_an_issue_has_its_pattern(subject: str, tmp_path: Path):
     (issue,) = (one for one in all_issues() if "triton.negate/zero-sign-c65330b634" in one.entries)
     seen: list[Case] = []
     failed: list[bool] = []
@@ -104,7 +104,7 @@ def test_whatever_is_drawn_for_an_issue_has_its_pattern(subject: str, tmp_path: 
     assert len(seen) == number == found.counts.executed and all(issue.concerns(case, "own") for case in seen)
 
 
-def test_an_issue_whose_pattern_is_not_drawn_ends_with_its_time_and_is_no_error(tmp_path: Path) -> None:
+def test_an_issue_whose_pattern_is_not_drawn_ends_with_its_time_and_is_no_error(tmp_path: Path):
     asked = options(targets=("triton.negate",), backends=("interpreter",), seconds=600.0)
     (spec,) = (one for one in gate_shards(asked, ()) if one.issue == NEGATION)
     began = time.monotonic()
@@ -113,7 +113,7 @@ def test_an_issue_whose_pattern_is_not_drawn_ends_with_its_time_and_is_no_error(
     assert found.counts.executed == 0 and not found.error and time.monotonic() - began < 60.0
 
 
-def test_what_became_of_them_is_counted_by_issue(tmp_path: Path) -> None:
+def test_what_became_of_them_is_counted_by_issue(tmp_path: Path):
     right, wrong = outcome(Verdict.AGREE), outcome(Verdict.DISAGREE)
     for number, (before, after) in enumerate([(wrong, right), (right, wrong), (wrong, wrong), (right, right)]):
         pair = relate(CASE, before, after, (None, None), lambda chunks: (None, None))
@@ -125,7 +125,7 @@ def test_what_became_of_them_is_counted_by_issue(tmp_path: Path) -> None:
 
 
 def test_an_issue_is_told_by_the_build_in_which_its_cases_fail(
-        tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+        tmp_path: Path, capsys: pytest.CaptureFixture[str]):
     issues = {"a": IssuePairs(cases=3, repaired=2), "b": IssuePairs(cases=3, back=1), "c": IssuePairs(cases=3)}
     one = read_gate(gate(tmp_path, issues=issues))
     render_gate(one, Path("here"))

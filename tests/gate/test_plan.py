@@ -41,7 +41,7 @@ def entry(case: Case, *backends: str) -> CorpusEntry:
 ENTRIES = tuple(entry(addition(rows=rows), "interpreter", "compile:sm_90", "cuda") for rows in range(2, 14))
 
 
-def test_the_corpus_comes_first_then_every_combination_once(tmp_path: Path) -> None:
+def test_the_corpus_comes_first_then_every_combination_once(tmp_path: Path):
     shards = gate_shards(options(), ENTRIES)
     listed = [spec for spec in shards if spec.first]
     # 12 cases on two of the three backends where they were seen, eight at a time.
@@ -55,27 +55,27 @@ def test_the_corpus_comes_first_then_every_combination_once(tmp_path: Path) -> N
     assert Deal(plan, tmp_path, shards).pressing() == 4 + len(floor)
 
 
-def test_a_choice_is_made_otherwise_only_where_a_case_has_what_that_needs() -> None:
+def test_a_choice_is_made_otherwise_only_where_a_case_has_what_that_needs():
     found = [other for one in draw_cases("triton.floordiv", Limits(elements=1 << 10, rows=1 << 5), 24, seed=1)
              for turn in range(4) for other in other_choices(one, turn)]
     assert found and all((one.params["form"] == "gather") is any(
         spec.name == "table" for spec in one.arrays) for one in found)
 
 
-def test_neighbours_are_other_cases_of_the_same_target() -> None:
+def test_neighbours_are_other_cases_of_the_same_target():
     digests = {one.case.digest for one in ENTRIES}
     shards = gate_shards(options(), ENTRIES)
     near = [case for spec in shards for case in spec.first if case.digest not in digests]
     assert len(near) >= 12 and {case.target for case in near} == {"triton.vector_add"}
 
 
-def test_a_ramp_without_a_table_has_other_choices_and_none_of_them_is_to_read_one() -> None:
+def test_a_ramp_without_a_table_has_other_choices_and_none_of_them_is_to_read_one():
     choices = [one.params for turn in range(8) for one in other_choices(ramp(start=-4, divisor=4, rows=8), turn)]
     assert {one["divisor_kind"] for one in choices} > {"constexpr", "run_time"}
     assert {one["form"] for one in choices} == {"ramp"}
 
 
-def test_other_choices_of_a_search_are_valid_and_few_whatever_numbers_it_may_have() -> None:
+def test_other_choices_of_a_search_are_valid_and_few_whatever_numbers_it_may_have():
     """A count of copies goes up to 2^31, and an order of the boundaries is drawn with arrays of its own."""
     drawn = draws(find("helpers.bucketize_binary_search").draw.cases(Limits(rows=8, elements=64)), 30, seed=5)
     chosen = [(case, one) for case in drawn for turn in range(8) for one in other_choices(case, turn)]
@@ -84,14 +84,14 @@ def test_other_choices_of_a_search_are_valid_and_few_whatever_numbers_it_may_hav
             and one.params["copies"] != case.params["copies"]} == {1, 1 << 30, (1 << 31) - 1}
 
 
-def test_a_short_gate_gives_the_corpus_a_part_of_its_time_only() -> None:
+def test_a_short_gate_gives_the_corpus_a_part_of_its_time_only():
     shards = gate_shards(options(seconds=10.0), ENTRIES)
     early = [spec for spec in shards[:4] if spec.first]
     assert sum(spec.seconds for spec in early) <= OF_TIME * 10 * 2 < sum(
         spec.seconds for spec in shards if spec.first and spec.first[0].digest in {one.case.digest for one in ENTRIES})
 
 
-def test_entries_that_cost_a_worker_stand_behind_the_others_and_leave_time_for_the_floor() -> None:
+def test_entries_that_cost_a_worker_stand_behind_the_others_and_leave_time_for_the_floor():
     deadly = msgspec.structs.replace(ENTRIES[0], expected=(
         msgspec.structs.replace(ENTRIES[0].expected[0], verdict=Verdict.CRASH), *ENTRIES[0].expected[1:]))
     shards = gate_shards(options(), (deadly, *ENTRIES[1:]))
@@ -104,7 +104,7 @@ def test_entries_that_cost_a_worker_stand_behind_the_others_and_leave_time_for_t
     assert not short[4].first and place > len(combinations(short)), "behind the floor"
 
 
-def test_broad_targets_have_longer_turns_and_subjects_that_compile_by_themselves_come_last() -> None:
+def test_broad_targets_have_longer_turns_and_subjects_that_compile_by_themselves_come_last():
     asked = options(targets=("language.pointwise", "language.random", "helpers.minimum", "inductor.sort"),
                     subjects=(), backends=("cuda",))
     shards = gate_shards(asked, ())
@@ -119,14 +119,14 @@ def test_broad_targets_have_longer_turns_and_subjects_that_compile_by_themselves
     assert ("inductor.sort", "own") not in seconds, "eager torch is no matter of Triton's build"
 
 
-def test_a_number_of_cases_leaves_half_of_them_to_be_drawn() -> None:
+def test_a_number_of_cases_leaves_half_of_them_to_be_drawn():
     asked = options(max_cases=10, by_yield=False, targets=("triton.vector_add",), backends=("interpreter",), workers=1)
     shards = gate_shards(asked, ENTRIES)
     assert sum(spec.max_cases or 0 for spec in shards) == 10
     assert sum(len(spec.first) for spec in shards) == 5
 
 
-def test_entries_that_did_not_run_on_both_builds_are_told() -> None:
+def test_entries_that_did_not_run_on_both_builds_are_told():
     shards = gate_shards(options(), ENTRIES)
     ran = [(one.case.digest, sort) for one in ENTRIES[1:] for sort in ("interpreter", "compile")]
     assert entries_left_out(options(), shards, ENTRIES, ran) == (ENTRIES[0].id,)
@@ -136,7 +136,7 @@ def test_entries_that_did_not_run_on_both_builds_are_told() -> None:
 
 
 @pytest.mark.parametrize("cell, worth", [("op=add", True), ("=op=add", False)])
-def test_time_goes_where_code_changed(cell: str, worth: bool) -> None:
+def test_time_goes_where_code_changed(cell: str, worth: bool):
     (spec, *_) = gate_shards(options(), ())
     yields = Yields()
     yields.add(ShardResult(spec=spec, counts=Counts(executed=1), cells={cell: 1}, seconds=1.0))
@@ -144,7 +144,7 @@ def test_time_goes_where_code_changed(cell: str, worth: bool) -> None:
 
 
 @pytest.mark.parametrize("front_end_alone", [True, False])
-def test_what_a_target_shows_one_by_one_is_run_once_each(front_end_alone: bool) -> None:
+def test_what_a_target_shows_one_by_one_is_run_once_each(front_end_alone: bool):
     shards = gate_shards(options(targets=("launch.front_end",), seconds=3000.0, backends=("compile",),
                                  alike=Alike(behind_source=front_end_alone)), ())
     once = [case for spec in shards for case in spec.first]

@@ -66,7 +66,7 @@ def sides(*, reached: tuple[int, ...], watched: str = "") -> tuple[Side, Side, P
     return before, after, pool
 
 
-def test_a_scout_asks_the_candidate_only_about_what_reaches_a_change() -> None:
+def test_a_scout_asks_the_candidate_only_about_what_reaches_a_change():
     before, after, pool = sides(reached=())
     with pytest.raises(Unreached):
         pool.execute(CASE, "own")
@@ -80,7 +80,7 @@ def test_a_scout_asks_the_candidate_only_about_what_reaches_a_change() -> None:
     assert after.runs == 0 and pool.reached("row") == {"@f0 row"}, "the function ran, not the statements that differ"
 
 
-def test_of_cases_in_which_a_change_has_no_effect_one_in_so_many_is_a_control() -> None:
+def test_of_cases_in_which_a_change_has_no_effect_one_in_so_many_is_a_control():
     before, after, pool = sides(reached=(idle(0), 0))
     for number in range(CONTROL_OF_IDLE + 1):
         with pytest.raises(Unreached) if number % CONTROL_OF_IDLE else contextlib.nullcontext():
@@ -89,7 +89,7 @@ def test_of_cases_in_which_a_change_has_no_effect_one_in_so_many_is_a_control() 
     assert pool.reached("row") == {"@f0 row", "@s0 row"}
 
 
-def test_where_all_that_differs_ran_at_import_every_case_may_show_it() -> None:
+def test_where_all_that_differs_ran_at_import_every_case_may_show_it():
     watch = Watch(package="triton", functions={
         one.file: {one.name: (number,)} for number, one in enumerate((RARE, OTHER))})
     before, after, pool = sides(reached=(), watched=msgspec.json.encode(watch).decode())
@@ -105,7 +105,7 @@ def test_where_all_that_differs_ran_at_import_every_case_may_show_it() -> None:
     assert pool.marked({"cell"}, "row") == {"cell", "@3 row", "@s3 row", "@f0 row", "@f3 row"}
 
 
-def test_what_names_a_changed_function_comes_first_and_everything_still_comes() -> None:
+def test_what_names_a_changed_function_comes_first_and_everything_still_comes():
     asked = options(targets=("language.creation", "language.random", "launch.front_end", "triton.vector_add"),
                     backends=("compile",), seconds=3000.0)
     shards = gate_shards(msgspec.structs.replace(asked, alike=FEW), ())
@@ -125,7 +125,7 @@ def test_what_names_a_changed_function_comes_first_and_everything_still_comes() 
         combination(spec) for spec in plain if not spec.first}, "the floor is what it was"
 
 
-def test_what_no_case_names_is_looked_for_by_what_calls_it() -> None:
+def test_what_no_case_names_is_looked_for_by_what_calls_it():
     helper = Change(file="language/standard.py", name="_no_case_has_this", near=("swizzle2d",),
                     users={"language/standard.py": ("_no_case_has_this",)})
     asked = options(targets=("launch.front_end",), backends=("compile",), seconds=3000.0)
@@ -151,13 +151,13 @@ def test_what_no_case_names_is_looked_for_by_what_calls_it() -> None:
      "plain: seldom 2"),
     (Change(file="testing.py", name="do_bench"), "every one")])
 def test_what_calls_objects_is_found_by_what_makes_them_and_by_names_in_what_statements_use(
-        change: Change, found: str) -> None:
+        change: Change, found: str):
     asked = asking("launch.front_end", "launch.host")
     shards = dealt(asked, change, reached=() if "/" not in change.file else FEW.reached)
     assert found in {case.params.get("part") for spec in shards[:8] if spec.scout for case in spec.first}
 
 
-def test_cases_that_share_rare_words_with_what_changed_come_before_the_looks() -> None:
+def test_cases_that_share_rare_words_with_what_changed_come_before_the_looks():
     visitor = Change(file="compiler/code_generator.py", name="CodeGenerator.visit_JoinedStr",
                      users={"compiler/code_generator.py": ("CodeGenerator.visit_JoinedStr",)},
                      words=("visit",), near=("joinedstr",))
@@ -169,7 +169,7 @@ def test_cases_that_share_rare_words_with_what_changed_come_before_the_looks() -
     assert {case.digest for case in early} == {case.digest for case in every if re.search("\\bf[\"']", text(case))}
 
 
-def test_what_consists_of_the_syntax_that_a_changed_visitor_is_for_comes_before_what_shares_other_words() -> None:
+def test_what_consists_of_the_syntax_that_a_changed_visitor_is_for_comes_before_what_shares_other_words():
     change = Change(file="compiler/code_generator.py", name="CodeGenerator.visit_For",
                     words=("for", "integer_promote_impl", "step", "visit"))
     shards = dealt(asking("launch.front_end", "language.refusals"), change)
@@ -179,7 +179,7 @@ def test_what_consists_of_the_syntax_that_a_changed_visitor_is_for_comes_before_
 
 @pytest.mark.parametrize("file, first", [("compiler/code_generator.py", False), (
     "tools/triton_to_gluon_translator/translator.py", True)])
-def test_what_takes_long_comes_behind_what_shows_as_much(file: str, first: bool) -> None:
+def test_what_takes_long_comes_behind_what_shows_as_much(file: str, first: bool):
     change = Change(file=file, name="Visitor.visit_For", words=("for", "visit"))
     shards = dealt(asking("launch.front_end", "launch.interpreted", "launch.translator"), change)
     assert first is any(spec.target == "launch.translator" for spec in shards[:40])
@@ -190,14 +190,14 @@ def test_what_takes_long_comes_behind_what_shows_as_much(file: str, first: bool)
     ("get_override_manager", "base32 cls get get_override_manager key manager override return true", "stages"),
     ("DependenciesFinder.visit_FunctionDef", "body child defaults dependencies finder globals keyword kwonlyargs "
      "local local_names only parameters shadow", "hidden")])
-def test_what_scenes_do_stands_in_their_own_text(name: str, words: str, scene: str) -> None:
+def test_what_scenes_do_stands_in_their_own_text(name: str, words: str, scene: str):
     asked = asking("launch.*")
     change = Change(file="one.py", name=name, words=tuple(words.split()))
     played = [case.params["scene"] for spec in dealt(asked, change, behind_source=False)[:16:2] for case in spec.first]
     assert scene in played and len(played) < 20
 
 
-def test_a_function_of_another_file_is_not_taken_for_one_of_the_language() -> None:
+def test_a_function_of_another_file_is_not_taken_for_one_of_the_language():
     asked = asking("launch.*", "language.pointwise")
     changes = [Change(file=file, name="HookChain.add", words=("add", "chain", "hook", "hookchain"))
                for file in ("knobs.py", "language/core.py")]
@@ -207,14 +207,14 @@ def test_a_function_of_another_file_is_not_taken_for_one_of_the_language() -> No
     assert {"hooks", "beside"} <= set(hints) and len(set(hints)) == len(hints), "one of each scene before the second"
 
 
-def test_listed_cases_of_a_target_by_the_name_of_a_changed_file_come_at_once() -> None:
+def test_listed_cases_of_a_target_by_the_name_of_a_changed_file_come_at_once():
     for file, target in (("tools/triton_to_gluon_translator/common_helpers.py", "launch.translator"),
                          ("runtime/cache.py", "launch.caches")):
         first = dealt(asking("launch.*"), Change(file=file, name="nothing"), behind_source=False)[:8]
         assert sum(len(spec.first) for spec in first if spec.target == target) >= 8
 
 
-def test_a_folder_far_from_a_changed_file_says_nothing_of_a_target() -> None:
+def test_a_folder_far_from_a_changed_file_says_nothing_of_a_target():
     for file, near in (("runtime/caches/one.py", True), ("caches/runtime/one.py", False)):
         shards = dealt(asking("launch.*"), Change(file=file, name="nothing"))
         assert bool(shards[0].first and shards[0].target == "launch.caches") is near
@@ -224,7 +224,7 @@ def test_a_folder_far_from_a_changed_file_says_nothing_of_a_target() -> None:
     ("dot", 12, {"plain: arguments of tl.dot 1", "plain: products 1", "plain: products 2"}),
     ("where", 130, {"plain: arguments of tl.where 1", "plain: addresses 1"})])
 def test_what_says_the_name_most_often_comes_first_compiled_and_interpreted(name: str, number: int,
-                                                                            parts: set[str]) -> None:
+                                                                            parts: set[str]):
     change = Change(file="language/semantic.py", name=f"TritonSemantic.{name}")
     asked = options(targets=("launch.front_end", "launch.interpreted"), backends=("compile", "interpreter"))
     shards = dealt(asked, change)
@@ -232,7 +232,7 @@ def test_what_says_the_name_most_often_comes_first_compiled_and_interpreted(name
     assert {(target, part) for target in asked.targets for part in parts} <= set(first)
 
 
-def test_operators_that_call_a_changed_helper_are_words_about_it_and_their_class_is_none() -> None:
+def test_operators_that_call_a_changed_helper_are_words_about_it_and_their_class_is_none():
     change = Change(file="language/core.py", name="check_bit_width", near=("__lshift__", "__rrshift__", "tensor"))
     shards = dealt(asking("launch.front_end", "language.*"), change)
     assert {one for spec in shards for one in spec.only} == {"operator.lshift", "operator.rshift"}
@@ -240,7 +240,7 @@ def test_operators_that_call_a_changed_helper_are_words_about_it_and_their_class
     assert {"plain: shifts", "plain: logic 1"} <= {one.get("piece", one.get("part")) for one in first}
 
 
-def test_what_an_expression_names_otherwise_is_found_by_its_name() -> None:
+def test_what_an_expression_names_otherwise_is_found_by_its_name():
     change = Change(file="experimental/gluon/nvidia/hopper.py", name="TensorDescriptorIm2Col.__post_init__",
                     words=("element_strides",))
     shards = dealt(asking("launch.front_end"), change)
@@ -249,7 +249,7 @@ def test_what_an_expression_names_otherwise_is_found_by_its_name() -> None:
     assert {"columns", "bounds of descriptors"} <= set(named)
 
 
-def test_what_is_played_of_launches_comes_before_the_looks_where_more_than_the_front_end_differs() -> None:
+def test_what_is_played_of_launches_comes_before_the_looks_where_more_than_the_front_end_differs():
     asked = options(targets=("launch.*", "language.creation"), backends=("interpreter", "compile"), seconds=90.0)
 
     def early(**changes: object) -> set[str]:
@@ -269,7 +269,7 @@ def result(spec: ShardSpec, cells: dict[str, int], **changes: object) -> ShardRe
                           **changes})
 
 
-def test_time_goes_where_a_changed_function_runs_and_what_reaches_none_comes_last(tmp_path: Path) -> None:
+def test_time_goes_where_a_changed_function_runs_and_what_reaches_none_comes_last(tmp_path: Path):
     asked = msgspec.structs.replace(options(
         targets=("language.creation", "language.random", "launch.layouts", "triton.*"), backends=("compile",)),
         alike=FEW)
@@ -297,7 +297,7 @@ def test_time_goes_where_a_changed_function_runs_and_what_reaches_none_comes_las
     assert deferred and {case.digest for case in deferred} == set(again)
 
 
-def test_a_process_for_programs_of_torch_compile_passes_over_no_listed_case(tmp_path: Path) -> None:
+def test_a_process_for_programs_of_torch_compile_passes_over_no_listed_case(tmp_path: Path):
     asked = msgspec.structs.replace(options(targets=("language.creation", "launch.front_end", "inductor.*"),
                                             subjects=(), workers=4), alike=FEW)
     plan = Plan(id="one", options=asked, shards=gate_shards(asked, ()))
@@ -308,7 +308,7 @@ def test_a_process_for_programs_of_torch_compile_passes_over_no_listed_case(tmp_
     assert Homes(asked, plan.shards).number == 1 and max(taken) <= listed and listed > 4
 
 
-def test_what_everything_runs_gives_no_direction_while_listed_cases_wait(tmp_path: Path) -> None:
+def test_what_everything_runs_gives_no_direction_while_listed_cases_wait(tmp_path: Path):
     asked = msgspec.structs.replace(options(
         targets=("language.creation", "launch.*"), backends=("compile",)), alike=FEW)
     plan = Plan(id="one", options=asked, shards=gate_shards(asked, ()))
@@ -330,14 +330,14 @@ def test_what_everything_runs_gives_no_direction_while_listed_cases_wait(tmp_pat
     assert parts[0] == pytest.approx(OF_REACH, abs=0.15) and max(parts[1:]) < OF_REACH / 2
 
 
-def test_without_a_changed_function_nothing_is_scouted() -> None:
+def test_without_a_changed_function_nothing_is_scouted():
     assert not any(spec.scout or spec.only for spec in gate_shards(options(alike=Alike(changed=1)), ()))
 
 
 @pytest.mark.parametrize("reached, imported, expected", [
     ((0, 1), (), "upgrade"), ((0,), (1,), "upgrade"), ((0,), (), "could not check"), ((), (), "could not check")])
 def test_a_change_that_never_ran_is_no_upgrade(tmp_path: Path, reached: tuple[int, ...], imported: tuple[int, ...],
-                                               expected: str) -> None:
+                                               expected: str):
     asked = msgspec.structs.replace(ASKED, alike=Alike(changed=2, functions=(RARE, OTHER)))
     found = verdict(tmp_path, line(reached=reached, imported=imported), line(reached=reached[:1]), options=asked)
     assert found.verdict == expected
@@ -368,7 +368,7 @@ def watched(tmp_path_factory: pytest.TempPathFactory) -> Iterator[PairPool]:
 
 
 @pytest.mark.slow
-def test_workers_note_which_changed_functions_a_case_runs(watched: PairPool) -> None:
+def test_workers_note_which_changed_functions_a_case_runs(watched: PairPool):
     watched.execute(addition(rows=8), "own")
     assert watched.last is not None and watched.last.reached == (1,)
     watched.scouting = True
@@ -381,7 +381,7 @@ def test_workers_note_which_changed_functions_a_case_runs(watched: PairPool) -> 
 
 @pytest.mark.slow
 @pytest.mark.parametrize("edit, found", [("i * size_j - j", True), ("(i * size_j + j) + 0", False)])
-def test_a_rarely_used_function_is_met_at_once_and_counted(tmp_path: Path, edit: str, found: bool) -> None:
+def test_a_rarely_used_function_is_met_at_once_and_counted(tmp_path: Path, edit: str, found: bool):
     """Of all that a gate has to do, the first shard: a dozen cases or so of some hundred thousand."""
     faulty = edited(tmp_path / "faulty", {"language/standard.py": ("i * size_j + j", edit)})
     builds = str(installed().parent), str(faulty)

@@ -29,19 +29,19 @@ def agreeing(*seen: Observed, fetch: Fetch = NEVER) -> PairOutcome:
     (WRONG, WRONG, Relation.BOTH), (CRASH, WRONG, Relation.DIFFERENT), (UNKNOWN, WRONG, Relation.NOT_CHECKED),
     (CRASH, UNKNOWN, Relation.NOT_CHECKED), (UNKNOWN, UNKNOWN, Relation.NOT_CHECKED),
 ])
-def test_verdicts_decide_where_one_of_them_fails(before: Verdict, after: Verdict, relation: Relation) -> None:
+def test_verdicts_decide_where_one_of_them_fails(before: Verdict, after: Verdict, relation: Relation):
     pair = relate(CASE, outcome(before), outcome(after), (observed(), observed()), NEVER)
     assert pair.relation is relation
 
 
-def test_what_the_pair_is_told_by_is_the_side_that_fails() -> None:
+def test_what_the_pair_is_told_by_is_the_side_that_fails():
     worse = relate(CASE, outcome(AGREE), outcome(CRASH, kind="SIGSEGV"), (None, None), NEVER)
     better = relate(CASE, outcome(CRASH, kind="SIGABRT"), outcome(AGREE), (None, None), NEVER)
     assert (worse.kind, better.kind) == ("SIGSEGV", "SIGABRT")
     assert worse.reason.startswith("right before, now crash") and better.reason.startswith("right now, before crash")
 
 
-def test_both_wrong_with_other_values_is_not_both_alike() -> None:
+def test_both_wrong_with_other_values_is_not_both_alike():
     wrong = outcome(WRONG)
     assert relate(CASE, wrong, wrong, (observed(ONE), observed(ONE)), NEVER).relation is Relation.BOTH
     assert relate(CASE, wrong, wrong, (observed(ONE), observed(TWO)), NEVER).relation is Relation.DIFFERENT
@@ -54,26 +54,26 @@ def test_both_wrong_with_other_values_is_not_both_alike() -> None:
     (({}, {}), Relation.SAME),
 ])
 def test_equal_bits_are_the_same_and_equal_code_is_counted(code: tuple[dict[str, str], dict[str, str]],
-                                                           relation: Relation) -> None:
+                                                           relation: Relation):
     seen = (observed(ONE, code=code[0]), observed(ONE, code=code[1]))
     pair = agreeing(*seen)
     assert pair.relation is relation
     assert pair.code_changed == (("ptx",) if relation is Relation.SAME and code[0] else ())
 
 
-def test_where_both_agree_exact_outputs_must_have_the_same_bits() -> None:
+def test_where_both_agree_exact_outputs_must_have_the_same_bits():
     pair = agreeing(observed(ONE), observed(TWO), fetch=fetching(ONE, TWO))
     assert pair.relation is Relation.CHANGED and "first at 3: 4 before, 5 now" in pair.reason
 
 
-def test_what_no_reference_judged_is_compared_all_the_same() -> None:
+def test_what_no_reference_judged_is_compared_all_the_same():
     pair = relate(CASE, outcome(UNKNOWN), outcome(UNKNOWN), (observed(ONE), observed(TWO)), fetching(ONE, TWO))
     assert pair.relation is Relation.CHANGED
     assert relate(CASE, outcome(UNKNOWN), outcome(UNKNOWN), (observed(ONE), observed(ONE)),
                   NEVER).relation is Relation.SAME
 
 
-def test_within_a_tolerance_other_bits_are_counted_and_no_finding() -> None:
+def test_within_a_tolerance_other_bits_are_counted_and_no_finding():
     before, after = struct.pack("<2f", 1.0, 2.0), struct.pack("<2f", 1.0000001, 2.0)
     seen = tuple(observed(one, dtype="fp32", rule="ULP") for one in (before, after))
     pair = agreeing(*seen, fetch=fetching(before, after, dtype="fp32", rule="ULP"))
@@ -81,14 +81,14 @@ def test_within_a_tolerance_other_bits_are_counted_and_no_finding() -> None:
     assert pair.numeric["out"].histogram == {"1": 1} and pair.numeric["out"].bias == 1
 
 
-def test_a_nan_on_one_side_is_no_matter_of_a_tolerance() -> None:
+def test_a_nan_on_one_side_is_no_matter_of_a_tolerance():
     before, after = struct.pack("<f", 1.0), struct.pack("<f", float("nan"))
     seen = tuple(observed(one, dtype="fp32", rule="ULP") for one in (before, after))
     pair = agreeing(*seen, fetch=fetching(before, after, dtype="fp32", rule="ULP"))
     assert (pair.relation, pair.kind) == (Relation.CHANGED, "nan_unexpected")
 
 
-def test_open_elements_are_changed_behaviour() -> None:
+def test_open_elements_are_changed_behaviour():
     given = {"dtype": "fp32", "rule": "ULP", "judged": b"\0\1"}
     before, after = struct.pack("<2f", 0.0, 1.0), struct.pack("<2f", -0.0, 1.0)
     seen = tuple(observed(one, dtype="fp32", rule="ULP") for one in (before, after))
@@ -96,24 +96,24 @@ def test_open_elements_are_changed_behaviour() -> None:
     assert (pair.relation, pair.kind) == (Relation.CHANGED, "open")
 
 
-def test_outputs_in_no_fixed_order_are_held_against_their_bound_only() -> None:
+def test_outputs_in_no_fixed_order_are_held_against_their_bound_only():
     seen = (observed(ONE, unordered=True), observed(TWO, unordered=True))
     assert agreeing(*seen).relation is Relation.SAME
 
 
-def test_another_type_of_output_is_changed_behaviour() -> None:
+def test_another_type_of_output_is_changed_behaviour():
     seen = (observed(ONE), observed(ONE[:8]))
     pair = agreeing(*seen)
     assert (pair.relation, pair.reason) == (Relation.CHANGED, "out was 4 i32, now 2 i32")
 
 
-def test_a_difference_that_does_not_come_when_it_is_fetched_is_flaky() -> None:
+def test_a_difference_that_does_not_come_when_it_is_fetched_is_flaky():
     pair = agreeing(observed(ONE), observed(TWO), fetch=fetching(ONE, ONE))
     assert pair.relation is Relation.FLAKY
 
 
 @pytest.mark.parametrize("side", ["baseline", "candidate"])
-def test_the_side_that_does_not_give_the_same_twice_is_named(side: str) -> None:
+def test_the_side_that_does_not_give_the_same_twice_is_named(side: str):
     right, wrong = (outcome(AGREE), observed(ONE)), (outcome(WRONG), observed(TWO))
     steady = right if side == "candidate" else wrong
     sides = {side: Side(lambda run: right if run % 3 else wrong),
@@ -127,7 +127,7 @@ def test_the_side_that_does_not_give_the_same_twice_is_named(side: str) -> None:
     assert said.reason.startswith(f"the {side} does not give the same twice")
 
 
-def test_a_difference_is_repeated_on_both_sides_once() -> None:
+def test_a_difference_is_repeated_on_both_sides_once():
     before = Side(lambda run: (outcome(AGREE), observed(ONE)))
     after = Side(lambda run: (outcome(WRONG), observed(TWO)))
     pool = PairPool(before, after)  # type: ignore[arg-type]
@@ -141,7 +141,7 @@ def test_a_difference_is_repeated_on_both_sides_once() -> None:
 
 
 @pytest.mark.parametrize("worse", [True, False])
-def test_a_smaller_case_is_asked_of_the_side_that_failed_first(worse: bool) -> None:
+def test_a_smaller_case_is_asked_of_the_side_that_failed_first(worse: bool):
     good, bad = (outcome(AGREE), observed(ONE)), (outcome(WRONG), observed(TWO))
     failing = Side(lambda run: bad if run <= REPEATS["interpreter"] else good)
     steady = Side(lambda run: good)
@@ -161,7 +161,7 @@ def _pool(codes: tuple[str, str]) -> PairPool:
     return PairPool(side(("a",)), side(codes))  # type: ignore[arg-type]
 
 
-def test_other_code_of_one_version_counts_if_it_comes_again() -> None:
+def test_other_code_of_one_version_counts_if_it_comes_again():
     for codes, relation, changed in ((("b", "b"), Relation.SAME, ("ptx",)), (("b", "c"), Relation.FLAKY, ())):
         pool = _pool(codes)
         pool.execute(CASE, "own")
@@ -170,7 +170,7 @@ def test_other_code_of_one_version_counts_if_it_comes_again() -> None:
 
 
 @pytest.mark.parametrize(("changed", "left"), [(True, ("steady: no longer 1, now 2",)), (False, ())])
-def test_an_answer_that_is_another_one_each_time_hides_no_other(changed: bool, left: tuple[str, ...]) -> None:
+def test_an_answer_that_is_another_one_each_time_hides_no_other(changed: bool, left: tuple[str, ...]):
     def side(name: str, steady: str) -> Side:
         # Undefined memory may hold the same twice.
         return Side(lambda run: (outcome(AGREE), observed(answers={
@@ -201,7 +201,7 @@ class Compiler:
         return outcome(Verdict.HANG if self._hangs else Verdict.AGREE, backend="compile:sm_90")
 
 
-def test_a_candidate_that_hangs_where_the_baseline_compiles_is_a_regression_and_has_its_own_limit() -> None:
+def test_a_candidate_that_hangs_where_the_baseline_compiles_is_a_regression_and_has_its_own_limit():
     before, after = Compiler(hangs=False), Compiler(hangs=True)
     pool = PairPool(before, after)  # type: ignore[arg-type]
     pool.execute(CASE, "own", backend="compile:sm_90")

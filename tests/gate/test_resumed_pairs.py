@@ -19,7 +19,7 @@ def written(state: Path) -> int:
     return path.read_bytes().count(b"\n") if path.exists() else 0
 
 
-def test_a_kill_loses_and_doubles_no_pair(tmp_path: Path) -> None:
+def test_a_kill_loses_and_doubles_no_pair(tmp_path: Path):
     with ShardRuns() as shards:
         process = shards.start(tmp_path, CASES, builds=BUILDS)
         deadline = time.monotonic() + 60
@@ -31,7 +31,7 @@ def test_a_kill_loses_and_doubles_no_pair(tmp_path: Path) -> None:
     assert [line.number for line in lines(tmp_path)] == list(range(CASES))
 
 
-def test_a_case_written_twice_and_a_line_cut_off_are_one_pair(tmp_path: Path) -> None:
+def test_a_case_written_twice_and_a_line_cut_off_are_one_pair(tmp_path: Path):
     answers = [(outcome(Verdict.AGREE), observed(b"\0\0\0\0"))]
     pool = PairPool(Side(lambda run: answers[0]), Side(lambda run: answers[0]))  # type: ignore[arg-type]
     said = pool.execute(CASE, "own")

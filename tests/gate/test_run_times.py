@@ -50,35 +50,35 @@ def timed(before: float, after: float, *, code: str = "new", cases: int = 1) -> 
     return found, turns
 
 
-def test_both_builds_have_their_turns_one_after_the_other() -> None:
+def test_both_builds_have_their_turns_one_after_the_other():
     (found,), turns = timed(40e-6, 60e-6)
     assert found is not None and found.quotient == pytest.approx(1.5) and found.spread == 0
     assert turns == ["old", "new"] * ROUNDS
 
 
-def test_the_median_of_the_turns_counts_and_the_spread_is_that_of_the_less_steady_build() -> None:
+def test_the_median_of_the_turns_counts_and_the_spread_is_that_of_the_less_steady_build():
     found = of_turns([1.0, 1.0, 1.1, 1.0, 9.0], [2.0, 2.0, 2.0, 2.0, 2.0])
     assert (found.baseline, found.candidate, found.spread) == (1.0, 2.0, 8.0)
 
 
 @pytest.mark.parametrize("before, code", [(SHORTEST / 2, "new"), (1.0, "old")])
-def test_short_kernels_and_equal_code_are_not_timed(before: float, code: str) -> None:
+def test_short_kernels_and_equal_code_are_not_timed(before: float, code: str):
     (found,), turns = timed(before, before, code=code)
     assert found is None and len(turns) <= 1
 
 
-def test_few_cases_of_a_target_are_timed() -> None:
+def test_few_cases_of_a_target_are_timed():
     found, _ = timed(1.0, 1.0, cases=EACH + 2)
     assert [one is not None for one in found] == [True] * EACH + [False] * 2
 
 
-def test_what_waits_or_leaves_something_behind_is_not_timed() -> None:
+def test_what_waits_or_leaves_something_behind_is_not_timed():
     assert timeable(CASE)
     scratch = find("helpers.exclusive_scan_decoupled_lookback")
     assert scratch.run.written and not timeable(replace(CASE, target=scratch.name))
 
 
-def test_a_kernel_that_became_slower_than_its_own_spread_is_told_as_the_policy_says(tmp_path: Path) -> None:
+def test_a_kernel_that_became_slower_than_its_own_spread_is_told_as_the_policy_says(tmp_path: Path):
     from tridiff.fuzz.gate.judge import _beside
 
     (tmp_path / "strict.toml").write_text('[run_time]\naction = "block"\n')
@@ -96,7 +96,7 @@ def test_a_kernel_that_became_slower_than_its_own_spread_is_told_as_the_policy_s
 
 
 @pytest.mark.gpu
-def test_a_launch_on_a_device_is_timed_without_what_the_host_does() -> None:
+def test_a_launch_on_a_device_is_timed_without_what_the_host_does():
     import torch
 
     from tridiff.fuzz.backends.cuda import CudaRunner

@@ -18,7 +18,7 @@ RIGHT = record(result("exp"), result("neg", ulps=1.0))
 WRONG = record(result("exp", deviation("value", box((3, 9)))), result("neg", ulps=1.5), triton="3.9.0")
 
 
-def test_inputs_that_are_wrong_now_block() -> None:
+def test_inputs_that_are_wrong_now_block():
     found = compared(RIGHT, WRONG, policy=read())
     assert (found.compared, found.unchanged) == (2, 0)
     assert {(one.sweep.split()[0], one.kind, one.worse, one.action) for one in found.changes} == {
@@ -26,20 +26,20 @@ def test_inputs_that_are_wrong_now_block() -> None:
         (WRONG.results[1].spec.key, "max_ulps", False, "report")}
 
 
-def test_inputs_that_are_right_now_are_told() -> None:
+def test_inputs_that_are_right_now_are_told():
     found = compared(WRONG, RIGHT, policy=read())
     assert found.changes and not any(one.worse for one in found.changes)
     assert {one.action for one in found.changes} == {"report"}
 
 
-def test_the_verdict_rests_on_sweeps_as_well(tmp_path: Path) -> None:
+def test_the_verdict_rests_on_sweeps_as_well(tmp_path: Path):
     worse = verdict(tmp_path, line(), sweeps=compared(RIGHT, WRONG, policy=read()))
     assert worse.verdict == "do not upgrade" and worse.why[0].startswith("all inputs of ")
     assert verdict(tmp_path, line(), sweeps=compared(WRONG, RIGHT, policy=read())).verdict == "upgrade"
     assert verdict(tmp_path, line(), sweeps=compared(record(), record(), policy=read())).verdict == "could not check"
 
 
-def test_a_sweep_needs_something_that_executes() -> None:
+def test_a_sweep_needs_something_that_executes():
     with pytest.raises(TridiffError, match="a sweep runs on the GPU or in the interpreter"):
         swept(("exp",), ("compile:sm_90",))
     with pytest.raises(TridiffError, match="no operation matches"):
@@ -47,7 +47,7 @@ def test_a_sweep_needs_something_that_executes() -> None:
 
 
 @pytest.mark.slow
-def test_workers_of_a_sweep_run_their_build(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_workers_of_a_sweep_run_their_build(tmp_path: Path, monkeypatch: pytest.MonkeyPatch):
     other = edited(tmp_path / "other", HARMLESS)
     asked: list[dict[str, Any]] = []
 

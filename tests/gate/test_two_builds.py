@@ -51,7 +51,7 @@ def compared(baseline: Pool, candidate: Pool, case: Case) -> PairOutcome:
 
 
 @pytest.mark.slow
-def test_a_planted_fault_blocks_with_its_shrunk_case(tmp_path: Path) -> None:
+def test_a_planted_fault_blocks_with_its_shrunk_case(tmp_path: Path):
     faulty = edited(tmp_path / "faulty", WRONG_OFFSETS)
     run, said = gate(tmp_path, installed().parent, faulty, "--max-cases", "2", "--id", "one")
     assert run.returncode == 1, run.stderr
@@ -70,7 +70,7 @@ def test_a_planted_fault_blocks_with_its_shrunk_case(tmp_path: Path) -> None:
 
 
 @pytest.mark.slow
-def test_a_harmless_edit_is_an_upgrade(tmp_path: Path) -> None:
+def test_a_harmless_edit_is_an_upgrade(tmp_path: Path):
     same = edited(tmp_path / "same", HARMLESS)
     run, said = gate(tmp_path, installed().parent, same, "--max-cases", "4", "--id", "one", backend="compile:sm_90")
     assert (run.returncode, said["verdict"], said["pairs"]) == (0, "upgrade", 4), run.stderr
@@ -79,7 +79,7 @@ def test_a_harmless_edit_is_an_upgrade(tmp_path: Path) -> None:
 
 
 @pytest.mark.slow
-def test_code_of_both_builds_is_compared(sides: list[Pool]) -> None:
+def test_code_of_both_builds_is_compared(sides: list[Pool]):
     good, faulty = sides
     changed = compared(good, faulty, addition(rows=8, dtype="fp32"))
     assert changed.relation is Relation.SAME and changed.code_changed == ("ttgir", "ptx")
@@ -87,7 +87,7 @@ def test_code_of_both_builds_is_compared(sides: list[Pool]) -> None:
 
 
 @pytest.mark.slow
-def test_what_the_candidate_refuses_is_a_regression_and_the_other_way_round_it_is_fixed(sides: list[Pool]) -> None:
+def test_what_the_candidate_refuses_is_a_regression_and_the_other_way_round_it_is_fixed(sides: list[Pool]):
     good, faulty = sides
     case = addition(rows=8, dtype="fp16")
     worse, better = compared(good, faulty, case), compared(faulty, good, case)
@@ -98,7 +98,7 @@ def test_what_the_candidate_refuses_is_a_regression_and_the_other_way_round_it_i
 
 
 @pytest.mark.slow
-def test_a_build_that_cannot_be_imported_is_refused_in_one_line(tmp_path: Path) -> None:
+def test_a_build_that_cannot_be_imported_is_refused_in_one_line(tmp_path: Path):
     broken = edited(tmp_path / "broken", NO_IMPORT)
     run, said = gate(tmp_path, installed().parent, broken, "--max-cases", "1")
     assert run.returncode == 2 and said["fix"] == "repair or rebuild it"
@@ -108,6 +108,6 @@ def test_a_build_that_cannot_be_imported_is_refused_in_one_line(tmp_path: Path) 
 
 @pytest.mark.parametrize("name, problem", [
     ("no-build", "is no build of triton"), (".", "holds no package triton"), ("nothing.whl", "cannot be read")])
-def test_what_names_no_build_is_refused(name: str, problem: str, tmp_path: Path) -> None:
+def test_what_names_no_build_is_refused(name: str, problem: str, tmp_path: Path):
     with pytest.raises(TridiffError, match=problem):
         resolve(str(tmp_path) if name == "." else name, cache=tmp_path / "cache")

@@ -29,7 +29,7 @@ def shards() -> Iterator[None]:
     shard.close_pools()
 
 
-def test_contents_have_the_same_bits_on_the_gpu() -> None:
+def test_contents_have_the_same_bits_on_the_gpu():
     now, before = checksums(torch.device("cuda")), recorded()
     assert {name: value for name, value in now.items() if value != before[name]} == {}
     assert now.keys() == before.keys()
@@ -47,7 +47,7 @@ def test_contents_have_the_same_bits_on_the_gpu() -> None:
     ("wrong_value", Verdict.DISAGREE, {"value"}),
 ])
 def test_a_fault_is_its_verdict_and_the_next_case_agrees(
-        pool: Pool, fault: str, verdict: Verdict, kinds: set[str] | None) -> None:
+        pool: Pool, fault: str, verdict: Verdict, kinds: set[str] | None):
     outcome = pool.execute(division((7, -7), (2, 3)), f"own+fault:{fault}")
     assert outcome.verdict is verdict, outcome.reason
     assert outcome.signature is not None
@@ -57,7 +57,7 @@ def test_a_fault_is_its_verdict_and_the_next_case_agrees(
 
 
 @pytest.mark.parametrize("programs", [2, 8192])
-def test_cases_of_a_joint_launch_give_what_they_give_alone(pool: Pool, programs: int) -> None:
+def test_cases_of_a_joint_launch_give_what_they_give_alone(pool: Pool, programs: int):
     cases = tuple(called(row, dtype, programs=programs, number=number) for row, dtype, number in (
         ("operator.add", "i32", ""), ("operator.sub", "i64", ""), ("operator.mul", "fp32", ""),
         ("operator.add", "i32", "7")))
@@ -73,7 +73,7 @@ def test_cases_of_a_joint_launch_give_what_they_give_alone(pool: Pool, programs:
     assert [one.compiled_kernels for one in found.outcomes] == [0] * 4, "other values need no other kernel"
 
 
-def test_a_context_that_is_gone_takes_its_worker_with_it(pool: Pool) -> None:
+def test_a_context_that_is_gone_takes_its_worker_with_it(pool: Pool):
     before = pool.deaths
     for _ in range(3):
         assert pool.execute(addition(), "own+fault:illegal_address").verdict is Verdict.CRASH
@@ -81,7 +81,7 @@ def test_a_context_that_is_gone_takes_its_worker_with_it(pool: Pool) -> None:
     assert pool.deaths == before + 3
 
 
-def test_options_are_read_back(pool: Pool) -> None:
+def test_options_are_read_back(pool: Pool):
     case = replace(addition(rows=4096, block=1024), options=LaunchOptions(num_warps=8, num_stages=1, debug=True))
     outcome = pool.execute(case, "own")
     assert (outcome.verdict, outcome.reason) == (Verdict.AGREE, "")
@@ -89,7 +89,7 @@ def test_options_are_read_back(pool: Pool) -> None:
 
 @pytest.mark.parametrize("divisor_kind", ["constexpr", "run_time"])
 @pytest.mark.parametrize("target", ["helpers.div_floor_integer", "helpers.remainder_integer"])
-def test_own_division_is_right_on_ramps_through_zero(pool: Pool, target: str, divisor_kind: str) -> None:
+def test_own_division_is_right_on_ramps_through_zero(pool: Pool, target: str, divisor_kind: str):
     """The ramps on which Triton's bare operators are miscompiled."""
     for start, block, divisor in ((-64, 128, 16), (-128, 128, 32), (-8, 16, 4), (-1024, 1024, 64), (-7, 16, 4)):
         case = ramp(start=start, divisor=divisor, rows=block, block=block, divisor_kind=divisor_kind, target=target)
@@ -100,7 +100,7 @@ def test_own_division_is_right_on_ramps_through_zero(pool: Pool, target: str, di
 @pytest.mark.parametrize(("target", "forms"), [
     ("triton.floordiv", ("int ramp", "int gather")), ("triton.mod", ("int gather",))])
 def test_the_miscompile_of_negative_ranges_is_found_and_minimised(target: str, forms: tuple[str, ...],
-                                                                  tmp_path: Path) -> None:
+                                                                  tmp_path: Path):
     """Upstream issue 7749, from generated cases alone; `%` goes wrong only where its result is an address.
 
     Two lanes from -2 by 2 are the least: they form one aligned group whose quotients, -1 and 0, differ. As a value and
@@ -124,7 +124,7 @@ def test_the_miscompile_of_negative_ranges_is_found_and_minimised(target: str, f
 
 @pytest.mark.parametrize("target", ["helpers.min2", "helpers.max2"])
 @pytest.mark.parametrize("dtype", ["fp32", "bf16", "i32", "u8"])
-def test_reductions_are_deterministic_and_do_not_depend_on_options(pool: Pool, target: str, dtype: str) -> None:
+def test_reductions_are_deterministic_and_do_not_depend_on_options(pool: Pool, target: str, dtype: str):
     variants = tuple(LaunchOptions(num_warps=warps, num_stages=stages) for warps in (1, 2, 8) for stages in (1, 2))
     for cols in (1, 33, 512):
         case = reduction(target, Mixture(seed=5), rows=256, cols=cols, dtype=dtype)
@@ -134,7 +134,7 @@ def test_reductions_are_deterministic_and_do_not_depend_on_options(pool: Pool, t
         assert outcome.launches >= 1 + 4 + len(variants)
 
 
-def test_a_large_batch_is_judged_on_the_device(pool: Pool) -> None:
+def test_a_large_batch_is_judged_on_the_device(pool: Pool):
     arrays = tuple(ArraySpec(name=name, dtype="fp32", dims=("rows", "cols"), content=content) for name, content in (
         ("a", Content(base=Mixture(seed=1))), ("b", Content(base=Mixture(seed=2))), ("out", None)))
     case = Case(target="helpers.minimum", sizes={"rows": 1 << 18, "cols": 16}, arrays=arrays)
@@ -144,7 +144,7 @@ def test_a_large_batch_is_judged_on_the_device(pool: Pool) -> None:
 
 
 @pytest.mark.parametrize("fault", ["mask_off_by_one", "tail_dropped", "overlapping_programs", "stride_ignored"])
-def test_memory_faults_are_seen_on_the_device(pool: Pool, fault: str) -> None:
+def test_memory_faults_are_seen_on_the_device(pool: Pool, fault: str):
     from tridiff.fuzz.records import Layout
 
     case = addition(rows=1000, block=128)

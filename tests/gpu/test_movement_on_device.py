@@ -30,7 +30,7 @@ def _needs(pool: Pool, target: str) -> None:
 
 
 @pytest.mark.parametrize("target", TARGETS)
-def test_own_kernels_agree(pool: Pool, target: str) -> None:
+def test_own_kernels_agree(pool: Pool, target: str):
     """What fails is explained in the corpus, and is rare."""
     _needs(pool, target)
     found: Counter[Verdict] = Counter()
@@ -42,7 +42,7 @@ def test_own_kernels_agree(pool: Pool, target: str) -> None:
 
 
 @pytest.mark.parametrize("target, fault", FAULTS)
-def test_planted_defects_are_caught(pool: Pool, target: str, fault: str) -> None:
+def test_planted_defects_are_caught(pool: Pool, target: str, fault: str):
     """A case counts where the right kernel agrees and the broken one fails."""
     _needs(pool, target)
     verdicts: Counter[Verdict] = Counter()

@@ -43,7 +43,7 @@ def pool() -> Iterator[Pool]:
 
 
 @pytest.mark.parametrize("target", ALL, ids=lambda target: target.name)
-def test_own_kernels_agree(target: Target, pool: Pool) -> None:
+def test_own_kernels_agree(target: Target, pool: Pool):
     if reason := target.run.lacking(pool.environment):
         pytest.skip(reason)
     agreed = 0
@@ -96,7 +96,7 @@ def _record(line: str) -> None:
 
 @pytest.mark.parametrize(("target", "fault"), [(target, fault) for target in PLANS for fault in target.faults.planted],
                          ids=lambda value: value if isinstance(value, str) else value.name)
-def test_every_fault_is_caught_and_the_table_says_by_what(target: Target, fault: str, short: Pool) -> None:
+def test_every_fault_is_caught_and_the_table_says_by_what(target: Target, fault: str, short: Pool):
     environment = short.environment
     if reason := target.run.lacking(environment):
         pytest.skip(reason)
@@ -107,7 +107,7 @@ def test_every_fault_is_caught_and_the_table_says_by_what(target: Target, fault:
     assert judge, f"not caught in {tried} cases"
 
 
-def test_the_sanitizer_accepts_correct_kernels(pool: Pool) -> None:
+def test_the_sanitizer_accepts_correct_kernels(pool: Pool):
     for name in ("async.copy_ring", "tma.load_store", "mbarrier.phases"):
         for case in drawn(find(name), 4, number=41):
             plan = case.program

@@ -41,7 +41,7 @@ def of(record: SweepRecord, wanted: SweepSpec) -> SweepResult:
 
 
 @pytest.mark.parametrize("wanted", SPECS, ids=lambda one: one.key)
-def test_every_sweep_is_complete_and_its_reference_confirmed(swept: SweepRecord, wanted: SweepSpec) -> None:
+def test_every_sweep_is_complete_and_its_reference_confirmed(swept: SweepRecord, wanted: SweepSpec):
     found = of(swept, wanted)
     assert found.verdict in ("agree", "disagree"), found.reason
     assert found.judged + found.undefined == found.inputs and found.crosscheck.refuted == 0
@@ -54,7 +54,7 @@ def test_every_sweep_is_complete_and_its_reference_confirmed(swept: SweepRecord,
     (SPECS[1], ((PLANTED_PAIR >> 16, PLANTED_PAIR >> 16), (PLANTED_PAIR & 0xFFFF, PLANTED_PAIR & 0xFFFF)))],
     ids=["unary", "pair"])
 def test_the_one_wrong_input_of_four_thousand_million_is_found(
-        swept: SweepRecord, wanted: SweepSpec, where: tuple[tuple[int, int], ...]) -> None:
+        swept: SweepRecord, wanted: SweepSpec, where: tuple[tuple[int, int], ...]):
     (only,) = of(swept, wanted).deviations
     assert (only.kind, only.count, only.boxes, only.complete) == ("value", 1, (Box(where),), True)
 
@@ -63,12 +63,12 @@ def test_the_one_wrong_input_of_four_thousand_million_is_found(
     ("floor", ("fp32",)), ("neg", ("fp32",)), ("signbit", ("fp32",)), ("to_fp8e4nv", ("fp32",)),
     ("to_fp8e5", ("fp32",)), ("to_bf16", ("fp32",)), ("to_fp16", ("fp32",)), ("to_i32", ("fp32",)),
     ("round", ("fp32",)), ("nextafter", ("fp16", "fp16")), ("floor_divide", ("i16", "i16")), ("signbit", ("fp64",))])
-def test_exact_operations_agree_on_every_input(swept: SweepRecord, op: str, dtypes: tuple[str, ...]) -> None:
+def test_exact_operations_agree_on_every_input(swept: SweepRecord, op: str, dtypes: tuple[str, ...]):
     found = of(swept, spec(op, *dtypes))
     assert found.verdict == "agree", found.deviations
 
 
-def test_flush_to_zero_shows_with_its_exact_inputs(swept: SweepRecord) -> None:
+def test_flush_to_zero_shows_with_its_exact_inputs(swept: SweepRecord):
     flushing = of(swept, spec("floor_libdevice", "fp32"))
     keeping = of(swept, spec("floor_libdevice", "fp32", flush=False))
     wrong = [one for one in flushing.deviations if one.kind in ("flushed", "subnormal_operand")]
@@ -79,7 +79,7 @@ def test_flush_to_zero_shows_with_its_exact_inputs(swept: SweepRecord) -> None:
     assert keeping.verdict == "agree"
 
 
-def test_saturation_shows_with_its_exact_inputs(swept: SweepRecord) -> None:
+def test_saturation_shows_with_its_exact_inputs(swept: SweepRecord):
     (nan,) = of(swept, spec("to_fp8e4nv", "fp32", nearest=True)).deviations
     (inf,) = of(swept, spec("to_fp8e5", "fp32", nearest=True)).deviations
     # Above 464 and from 61440 on: halfway beyond the largest value, where one tie is even and the other is not.
@@ -88,25 +88,25 @@ def test_saturation_shows_with_its_exact_inputs(swept: SweepRecord) -> None:
     assert (inf.kind, inf.boxes) == ("inf", (Box(((0x4770_0000, 0x7F80_0000),)), Box(((0xC770_0000, 0xFF80_0000),))))
 
 
-def test_lgamma_is_within_its_bound_everywhere(swept: SweepRecord) -> None:
+def test_lgamma_is_within_its_bound_everywhere(swept: SweepRecord):
     kinds = {one.kind for one in of(swept, spec("lgamma", "fp32")).deviations}
     assert kinds <= {"flushed", "subnormal_operand"}
 
 
-def test_measured_errors_are_within_what_is_documented(swept: SweepRecord) -> None:
+def test_measured_errors_are_within_what_is_documented(swept: SweepRecord):
     for op in ("exp", "sin", "log"):
         found = of(swept, spec(op, "fp32"))
         assert found.max_ulps is not None and found.documented is not None
         assert 0.5 < found.max_ulps.ulps <= found.documented + 0.5
 
 
-def test_ten_thousand_million_inputs_are_judged_per_second(swept: SweepRecord) -> None:
+def test_ten_thousand_million_inputs_are_judged_per_second(swept: SweepRecord):
     for op in ("exp", "sin", "log"):
         found = of(swept, spec(op, "fp32"))
         assert found.inputs / found.seconds >= 1e10, (op, found.seconds)
 
 
-def test_parts_add_up_on_several_devices(tmp_path: Path) -> None:
+def test_parts_add_up_on_several_devices(tmp_path: Path):
     """The same sweep by one worker per part; with one GPU both workers share it."""
     wanted = spec("exp_tl", "fp32")
     devices = tuple(range(gpu_count())) if gpu_count() > 1 else (0, 0)

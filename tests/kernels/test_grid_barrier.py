@@ -18,7 +18,7 @@ def build(helper: Any = x_grid_barrier, options: Mapping[str, Any] | None = None
     return compile_ahead(grid_barrier, "i32", pointers={"sem": "u32"}, constexprs=constexprs, options=options)
 
 
-def test_arrival_releases_and_polling_acquires_between_barriers_of_the_program() -> None:
+def test_arrival_releases_and_polling_acquires_between_barriers_of_the_program():
     found = memory_instructions(build().asm["ptx"])
     assert [a for a in found if not a.startswith("bar")] == ["st", "add.release", "ld.acquire", "ld", "st"]
     mark, arrival, poll, read = (found.index(name) for name in ("st", "add.release", "ld.acquire", "ld"))
@@ -26,7 +26,7 @@ def test_arrival_releases_and_polling_acquires_between_barriers_of_the_program()
     assert "bar.sync" in found[poll:read], "threads may read before the one polling thread has acquired"
 
 
-def test_the_cooperative_option_reaches_the_launcher() -> None:
+def test_the_cooperative_option_reaches_the_launcher():
     assert dict(COOPERATIVE) == {"launch_cooperative_grid": True}
     assert build(options=COOPERATIVE).metadata.launch_cooperative_grid is True
     assert build().metadata.launch_cooperative_grid is False
@@ -34,7 +34,7 @@ def test_the_cooperative_option_reaches_the_launcher() -> None:
 
 
 @pytest.mark.parametrize("name", sorted(MUTANTS["x_grid_barrier"]))
-def test_mutants_compile_with_the_ordering_they_claim(name: str) -> None:
+def test_mutants_compile_with_the_ordering_they_claim(name: str):
     accesses = memory_instructions(build(MUTANTS["x_grid_barrier"][name]).asm["ptx"])
     assert ("add.release" in accesses) == (name != "arrival_without_release")
     assert ("ld.acquire" in accesses) == (name not in ("poll_without_acquire", "nobody_waits"))

@@ -55,7 +55,7 @@ def stub(*, active: bool) -> Any:
     return SimpleNamespace(driver=type("Driver", (StubDriver,), {"made": 0, "active": active}))
 
 
-def test_without_a_cpu_backend_there_is_one_warning_and_no_change(registry: dict[str, Any]) -> None:
+def test_without_a_cpu_backend_there_is_one_warning_and_no_change(registry: dict[str, Any]):
     registry["nvidia"] = stub(active=True)
     set_driver_to_gpu()
     before = driver.active
@@ -65,7 +65,7 @@ def test_without_a_cpu_backend_there_is_one_warning_and_no_change(registry: dict
     assert driver.active is before
 
 
-def test_cpu_backend_is_made_active_once(registry: dict[str, Any]) -> None:
+def test_cpu_backend_is_made_active_once(registry: dict[str, Any]):
     registry["nvidia"], registry["cpu"] = stub(active=False), stub(active=False)
     with warnings.catch_warnings():
         warnings.simplefilter("error")
@@ -76,7 +76,7 @@ def test_cpu_backend_is_made_active_once(registry: dict[str, Any]) -> None:
     assert driver.active is first and registry["cpu"].driver.made == 1
 
 
-def test_first_active_gpu_backend_wins_and_stays(registry: dict[str, Any]) -> None:
+def test_first_active_gpu_backend_wins_and_stays(registry: dict[str, Any]):
     registry["cpu"], registry["amd"], registry["nvidia"] = stub(active=True), stub(active=False), stub(active=True)
     registry["other"] = stub(active=True)
     set_driver_to_gpu()
@@ -89,13 +89,13 @@ def test_first_active_gpu_backend_wins_and_stays(registry: dict[str, Any]) -> No
     assert isinstance(driver.active, registry["nvidia"].driver)
 
 
-def test_no_gpu_backend_is_an_error(registry: dict[str, Any]) -> None:
+def test_no_gpu_backend_is_an_error(registry: dict[str, Any]):
     registry["cpu"], registry["nvidia"] = stub(active=True), stub(active=False)
     with pytest.raises(RuntimeError, match="Could not find an active GPU backend"):
         set_driver_to_gpu()
 
 
-def test_torch_is_asked_where_tritons_probe_fails(registry: dict[str, Any], monkeypatch: pytest.MonkeyPatch) -> None:
+def test_torch_is_asked_where_tritons_probe_fails(registry: dict[str, Any], monkeypatch: pytest.MonkeyPatch):
     registry["amd"], registry["nvidia"] = stub(active=False), stub(active=False)
     monkeypatch.undo()  # the real question to torch
     monkeypatch.setattr(torch.cuda, "is_available", lambda: True)
@@ -106,7 +106,7 @@ def test_torch_is_asked_where_tritons_probe_fails(registry: dict[str, Any], monk
     assert not host_drivers._torch_sees_a_gpu("other")
 
 
-def test_options_need_an_active_driver(registry: dict[str, Any]) -> None:
+def test_options_need_an_active_driver(registry: dict[str, Any]):
     registry["nvidia"] = stub(active=False)
     with pytest.raises(RuntimeError, match="0 active drivers"):
         get_backend_options()
@@ -117,7 +117,7 @@ def empty_kernel(out_ptr):
     tl.store(out_ptr, 1.0)
 
 
-def test_options_are_those_that_compilation_records(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_options_are_those_that_compilation_records(monkeypatch: pytest.MonkeyPatch):
     monkeypatch.setattr(driver, "_active", StubDriver())
     options = get_backend_options()
     source = ASTSource(fn=empty_kernel, signature={"out_ptr": "*fp32"}, constexprs={})
@@ -133,7 +133,7 @@ def test_options_are_those_that_compilation_records(monkeypatch: pytest.MonkeyPa
     assert get_backend_options()["num_warps"] == 4, "a caller's change must not reach the next caller"
 
 
-def test_log2_of_every_power_and_of_nothing_else() -> None:
+def test_log2_of_every_power_and_of_nothing_else():
     assert [_log2(2**k) for k in range(21)] == list(range(21))
     for n in (0, -1, -8, 3, 6, 2**20 - 1, 2**20 + 1):
         with pytest.raises(ValueError, match=f"takes a power of two, got {n}"):
@@ -147,7 +147,7 @@ def log2_kernel(out_ptr, N: tl.constexpr):
         tl.store(out_ptr + step, step)
 
 
-def test_log2_is_known_at_compile_time() -> None:
+def test_log2_is_known_at_compile_time():
     def build(n: int) -> str:
         source = ASTSource(fn=log2_kernel, signature={"out_ptr": "*i32", "N": "constexpr"}, constexprs={"N": n})
         return str(triton.compile(source, target=SM_90).asm["ttir"])
@@ -156,7 +156,7 @@ def test_log2_is_known_at_compile_time() -> None:
     assert "takes a power of two, got 6" in error_of(lambda: build(6))
 
 
-def test_log2_in_interpreted_kernels() -> None:
+def test_log2_in_interpreted_kernels():
     run_script(
         "import torch, triton, triton.language as tl\n"
         "from tridiff.kernels.helpers.host_drivers import _log2\n"
@@ -169,7 +169,7 @@ def test_log2_in_interpreted_kernels() -> None:
         "assert out.tolist() == [1, 2, 3, 0, 0], out\n")
 
 
-def test_log2_says_so_where_triton_has_no_compile_time_functions(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_log2_says_so_where_triton_has_no_compile_time_functions(monkeypatch: pytest.MonkeyPatch):
     monkeypatch.delattr(triton.runtime.jit, "constexpr_function")
     with pytest.raises(NotImplementedError, match="no compile-time functions"):
         host_drivers._make_log2()(8)

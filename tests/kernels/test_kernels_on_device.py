@@ -63,7 +63,7 @@ def random_words(shape: tuple[int, int], bits: int, seed: int) -> torch.Tensor:
 
 @each("programs", [1, 2, 33, 1000, 10_000])
 @each("bits", [16, 32, 64])
-def test_scans_that_do_not_commute(bits: int, programs: int) -> None:
+def test_scans_that_do_not_commute(bits: int, programs: int):
     values = random_words((2, programs), bits, seed=programs)
     rows = values.tolist()
     for index in (tl.int32, tl.int64):
@@ -76,7 +76,7 @@ def test_scans_that_do_not_commute(bits: int, programs: int) -> None:
 
 
 @each("bits", [32, 64])
-def test_scratch_that_was_not_cleared_shows(bits: int) -> None:
+def test_scratch_that_was_not_cleared_shows(bits: int):
     values = random_words((1, 4000), bits, seed=1)
     expected = [list(exclusive_prefixes(row, lambda a, b: b)) for row in values.tolist()]
     # Flag 2, value 0: a prefix that nobody has published.
@@ -103,7 +103,7 @@ def run_barriers(
 
 @each("initial", [0, TOP_BIT])
 @each("grid", [(1, 1, 1), (2, 1, 1), (3, 5, 2), (31, 2, 2), (132, 1, 3), (513, 1, 1)])
-def test_fifty_barriers_in_a_row(grid: tuple[int, int, int], initial: int) -> None:
+def test_fifty_barriers_in_a_row(grid: tuple[int, int, int], initial: int):
     for rounds in (1, 50):
         seen, sem = run_barriers(grid, rounds, helper=x_grid_barrier, initial=initial)
         assert (seen == grid[0]).all()
@@ -111,7 +111,7 @@ def test_fifty_barriers_in_a_row(grid: tuple[int, int, int], initial: int) -> No
 
 
 @each("name", ["nobody_waits", "only_program_zero_waits"])
-def test_the_counts_show_barriers_that_do_not_hold(name: str) -> None:
+def test_the_counts_show_barriers_that_do_not_hold(name: str):
     """Mutants that always end; `lower_bit_watched` may wait for a bit that was set and cleared between two looks, so
     that `tridiff faults` and the simulator have it."""
     helper = BARRIER_MUTANTS["x_grid_barrier"][name]
@@ -124,7 +124,7 @@ def test_the_counts_show_barriers_that_do_not_hold(name: str) -> None:
 
 @each("descending", [False, True])
 @each("length", [2, 3, 8, 16])
-def test_the_compiled_network_sorts_every_row_of_zeros_and_ones(length: int, descending: bool) -> None:
+def test_the_compiled_network_sorts_every_row_of_zeros_and_ones(length: int, descending: bool):
     for stable in (False, True):
         report = sort_all_zero_one_rows(
             length=length, helper=sort_with_index, descending=descending, stable=stable, device=DEVICE)
@@ -135,7 +135,7 @@ def test_the_compiled_network_sorts_every_row_of_zeros_and_ones(length: int, des
 @each(
     "dtype", [torch.int8, torch.uint8, torch.int16, torch.int32, torch.int64, torch.float16, torch.bfloat16,
               torch.float32, torch.float64], ids=str)
-def test_stable_sort_equals_torch(dtype: torch.dtype, descending: bool) -> None:
+def test_stable_sort_equals_torch(dtype: torch.dtype, descending: bool):
     for length in (5, 64, 512):
         keys = torch.randint(0 if dtype == torch.uint8 else -9, 9, (64, length)).to(dtype)
         if dtype.is_floating_point:
@@ -155,7 +155,7 @@ def test_stable_sort_equals_torch(dtype: torch.dtype, descending: bool) -> None:
         assert torch.equal(out.cpu().view(bits), keys.view(bits).gather(1, expected))
 
 
-def test_search_equals_torch_and_does_not_overflow() -> None:
+def test_search_equals_torch_and_does_not_overflow():
     values = torch.randn(8, 1000, dtype=torch.float64).to(DEVICE)
     values[0, :50] = float("nan")
     boundaries = torch.randn(1, 777, dtype=torch.float64).sort(dim=1).values.to(DEVICE)
@@ -175,7 +175,7 @@ def test_search_equals_torch_and_does_not_overflow() -> None:
             assert (out.cpu() == 2**31 - 1).all()
 
 
-def test_random_integers_of_compiled_and_python_arithmetic() -> None:
+def test_random_integers_of_compiled_and_python_arithmetic():
     ranges = [(0, 10), (-(2**63), 2**63 - 1), (-5, 2**40)]
     offsets = torch.arange(256, device=DEVICE).expand(len(ranges), -1)
     low, high = (torch.tensor([pair[k] for pair in ranges], device=DEVICE) for k in (0, 1))

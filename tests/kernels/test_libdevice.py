@@ -49,19 +49,19 @@ def build(kernels: ModuleType, module: str, name: str, dtype: str) -> str:
 
 
 @pytest.mark.parametrize("name", sorted(FUNCTIONS))
-def test_every_function_compiles_with_the_expected_result_dtype(kernels: ModuleType, name: str) -> None:
+def test_every_function_compiles_with_the_expected_result_dtype(kernels: ModuleType, name: str):
     for dtype in ("fp32", "fp64"):
         assert "extern_elementwise" in build(kernels, "libdevice", name, dtype)
 
 
 @pytest.mark.parametrize("name", MATH)
-def test_math_is_the_language_itself(kernels: ModuleType, name: str) -> None:
+def test_math_is_the_language_itself(kernels: ModuleType, name: str):
     assert f"math.{'absf' if name == 'abs' else name}" in build(kernels, "math", name, "fp32")
 
 
-def test_compiled_code_refuses_half_precision_too(kernels: ModuleType) -> None:
+def test_compiled_code_refuses_half_precision_too(kernels: ModuleType):
     assert "float16" in error_of(lambda: build(kernels, "libdevice", "ilogb", "fp16"))
 
 
-def test_the_names_are_the_modules_of_the_installed_triton() -> None:
+def test_the_names_are_the_modules_of_the_installed_triton():
     assert libdevice.__name__.endswith("libdevice") and math is tl.math

@@ -53,7 +53,7 @@ INDEX_TYPES = [tl.int32, tl.int64, tl.uint32]
 
 @each("index", INDEX_TYPES, ids=str)
 @each("dtype", ["i16", "u16", "fp16", "bf16", "i32", "u32", "fp32"])
-def test_packed_scan_is_relaxed_exchanges_and_relaxed_polls(dtype: str, index: tl.dtype) -> None:
+def test_packed_scan_is_relaxed_exchanges_and_relaxed_polls(dtype: str, index: tl.dtype):
     # Value in, own total out, poll the neighbour, poll further left, own prefix out, result out. Value and
     # flag share a word, so no order between words is needed.
     accesses = without_barriers(memory_instructions(build(dtype, index=index)["ptx"]))
@@ -62,7 +62,7 @@ def test_packed_scan_is_relaxed_exchanges_and_relaxed_polls(dtype: str, index: t
 
 @each("index", INDEX_TYPES, ids=str)
 @each("dtype", ["i64", "u64", "fp64"])
-def test_wide_scan_releases_the_flag_behind_the_value_and_acquires_it_before(dtype: str, index: tl.dtype) -> None:
+def test_wide_scan_releases_the_flag_behind_the_value_and_acquires_it_before(dtype: str, index: tl.dtype):
     found = memory_instructions(build_64(dtype, index=index)["ptx"])
     accesses = without_barriers(found)
     publish, look = ["st", "exch.release"], ["ld.acquire", "ld"]
@@ -77,13 +77,13 @@ def test_wide_scan_releases_the_flag_behind_the_value_and_acquires_it_before(dty
                 assert "bar.sync" in rest[: rest.index(after)], (before, after, found)
 
 
-def test_wrong_widths_are_refused() -> None:
+def test_wrong_widths_are_refused():
     assert "look-back packs 16 and 32-bit values" in error_of(lambda: build("i8"))
     assert "PACK must be twice as wide" in error_of(lambda: build("i32", pack=tl.uint32))
     assert "the _64 variant scans 64-bit values" in error_of(lambda: build_64("fp32"))
 
 
-def test_inductor_refuses_a_64_bit_index_in_the_packed_scan() -> None:
+def test_inductor_refuses_a_64_bit_index_in_the_packed_scan():
     from torch._inductor.runtime import triton_helpers as inductor  # seconds, which collecting need not take
 
     # The reason why the walk counts in int64 here. When this fails, upstream has been fixed: drop the remark.
@@ -92,17 +92,17 @@ def test_inductor_refuses_a_64_bit_index_in_the_packed_scan() -> None:
 
 
 @each("combine", [driver.add, driver.maximum, driver.first, driver.affine], ids=lambda f: f.__name__)
-def test_every_combine_compiles(combine: Any) -> None:
+def test_every_combine_compiles(combine: Any):
     assert build("u32", combine=combine)["ptx"]
 
 
 @each("name", sorted(PACKED))
-def test_packed_mutants_compile(name: str) -> None:
+def test_packed_mutants_compile(name: str):
     assert build("fp32", helper=PACKED[name], index=tl.int64)["ptx"]
 
 
 @each("name", sorted(WIDE))
-def test_wide_mutants_compile(name: str) -> None:
+def test_wide_mutants_compile(name: str):
     mutant = WIDE[name]
     accesses = memory_instructions(build_64("fp64", helper=mutant)["ptx"])
     assert ("exch.release" in accesses) == (name != "flag_without_release")
@@ -137,7 +137,7 @@ def shows(fault: str, bits: int, programs: int, choices: Choices) -> bool:
 @each("bits, faults", [(32, protocol.FAULTS), (64, protocol.FAULTS_64)])
 def test_three_programs_one_of_them_delayed_show_every_fault_that_memory_keeps_in_order(
     bits: int, faults: tuple[str, ...]
-) -> None:
+):
     delays = [(count, OneDelayed(Delay(of="program", number=program, access=access)))
              for count in (2, 3) for program in range(count) for access in range(8)]
     shown = {fault for fault in ("", *faults, "dirty_scratch") if any(shows(fault, bits, *one) for one in delays)}
@@ -148,7 +148,7 @@ def test_three_programs_one_of_them_delayed_show_every_fault_that_memory_keeps_i
         {"block_on_the_left", "exclusive_published", "walk_passes_prefix", "unpublished_word_accepted"})
 
 
-def test_a_pause_stands_before_its_access_and_changes_nothing_else() -> None:
+def test_a_pause_stands_before_its_access_and_changes_nothing_else():
     mutant = WIDE["flag_before_value"]
     prompt, delayed = (build_64("fp64", helper=mutant, delay=delay) for delay in (
         None, Delay(of="program", number=1, access=2)))

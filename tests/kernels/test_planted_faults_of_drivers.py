@@ -50,17 +50,17 @@ def instructions(ptx: str) -> list[str]:
 
 
 @each("name", CASES)
-def test_compile_error_does_not_compile(name: str) -> None:
+def test_compile_error_does_not_compile(name: str):
     assert "planted_undefined_name" in error_of(lambda: build(name, "compile_error"))
 
 
 @each("name", CASES)
-def test_runtime_error_asserts_when_assertions_are_on(name: str) -> None:
+def test_runtime_error_asserts_when_assertions_are_on(name: str):
     assert "planted runtime error" not in build(name, "", debug=True)
     assert instructions(build(name, "runtime_error")) == instructions(build(name, ""))
     assert "__assertfail" in build(name, "runtime_error", debug=True)
 
 
 @each("name", CASES)
-def test_wrong_value_changes_the_code(name: str) -> None:
+def test_wrong_value_changes_the_code(name: str):
     assert instructions(build(name, "wrong_value")) != instructions(build(name, ""))

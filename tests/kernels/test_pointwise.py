@@ -33,7 +33,7 @@ SPECIFIED = (
     "asinh acosh atanh erf erfc erfinv lgamma hypot erfcx i0 i1 j0 j1 y0 y1 frexp_mantissa frexp_exponent ldexp fma")
 
 
-def test_every_operation_of_the_contract_is_there() -> None:
+def test_every_operation_of_the_contract_is_there():
     wanted = {*SPECIFIED.split(), *(f"to_{name}" for name in ALL), *(f"bitcast_{name}" for name in ALL if name != "i1")}
     assert wanted <= OPS.keys(), sorted(wanted - OPS.keys())
     two_lowerings = (
@@ -43,7 +43,7 @@ def test_every_operation_of_the_contract_is_there() -> None:
 
 
 @pytest.mark.parametrize("op", OPS.values(), ids=lambda op: op.name)
-def test_forms_are_consistent(op: table.Op) -> None:
+def test_forms_are_consistent(op: table.Op):
     listed = [signature for form in op.forms for signature in form.signatures]
     assert len(listed) == len(set(listed)) and {len(s) for s in listed} == {op.arity}
     assert op.variant_of == "" or op.variant_of in OPS
@@ -60,7 +60,7 @@ def test_forms_are_consistent(op: table.Op) -> None:
                 assert text.endswith(f".to({TRITON_NAMES[signature[0]]})")
 
 
-def test_emitted_text() -> None:
+def test_emitted_text():
     assert emit("add", ("i8", "i8"), ("a", "b")) == "a + b"
     assert emit("exp", ("fp16",), ("a",)) == "(libdevice.exp((a).to(tl.float32))).to(tl.float16)"
     assert emit("lt", ("bf16", "bf16"), ("a", "b")) == "a < b" and result_dtype("lt", ("bf16", "bf16")) == "i1"
@@ -74,7 +74,7 @@ def test_emitted_text() -> None:
         emit("exp", ("i32",), ("a",))
 
 
-def test_the_table_imports_neither_torch_nor_triton() -> None:
+def test_the_table_imports_neither_torch_nor_triton():
     code = "import sys; import tridiff.kernels.pointwise.table; " \
            "sys.exit(bool({'torch', 'triton', 'numpy'} & sys.modules.keys()))"
     assert subprocess.run([sys.executable, "-c", code], check=False).returncode == 0
@@ -108,18 +108,18 @@ COMPILED = [
 
 
 @pytest.mark.parametrize("name, signature", COMPILED, ids=["-".join((name, *types)) for name, types in COMPILED])
-def test_forms_compile_to_the_promised_type(name: str, signature: tuple[str, ...]) -> None:
+def test_forms_compile_to_the_promised_type(name: str, signature: tuple[str, ...]):
     assert "st.global" in compiled(name, signature)
 
 
-def test_floor_and_ceil_do_not_flush_as_libdevice_does() -> None:
+def test_floor_and_ceil_do_not_flush_as_libdevice_does():
     """The reason for own functions: libdevice's floor of a negative subnormal is -0.0 on the device."""
     assert ".ftz" in compiled("floor_libdevice", ("fp32",))
     assert ".ftz" not in compiled("floor", ("fp32",)) and ".ftz" not in compiled("ceil", ("fp32",))
     assert "div.rn.f32" in compiled("floor_divide", ("fp32", "fp32"))
 
 
-def test_every_integer_division_is_of_magnitudes() -> None:
+def test_every_integer_division_is_of_magnitudes():
     """A signed division of a contiguous run of numbers is miscompiled (Triton issue 7749)."""
     for name in ("floor_divide", "trunc_divide", "remainder", "fmod"):
         for dtype in INTEGERS:

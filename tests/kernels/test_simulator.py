@@ -53,35 +53,35 @@ def ran(*programs: Callable[[], Program[Any]], choices: Choices | None = None, r
     [
         ("release", "acquire", False), ("relaxed", "acquire", True), ("release", "relaxed", True),
         ("plain", "plain", True)])
-def test_message_passing_needs_release_and_acquire(store: str, load: str, lost: bool) -> None:
+def test_message_passing_needs_release_and_acquire(store: str, load: str, lost: bool):
     writer = straight(Access("store", X, 1), Access("store", Y, 1, store))
     reader = straight(Access("load", Y, 0, load), Access("load", X))
     assert ((0, 0), (1, 0)) not in outcomes([writer, reader], reorders=False)
     assert (((0, 0), (1, 0)) in outcomes([writer, reader], reorders=True)) == lost
 
 
-def test_store_buffering_happens_only_where_loads_may_lag() -> None:
+def test_store_buffering_happens_only_where_loads_may_lag():
     left, right = (Access("store", X, 1), Access("load", Y)), (Access("store", Y, 1), Access("load", X))
     programs = [straight(*left), straight(*right)]
     assert ((0, 0), (0, 0)) not in outcomes(programs, reorders=False)
     assert ((0, 0), (0, 0)) in outcomes(programs, reorders=True)
 
 
-def test_one_program_never_sees_a_word_go_back() -> None:
+def test_one_program_never_sees_a_word_go_back():
     writer = straight(Access("store", X, 1), Access("store", X, 2))
     reader = straight(Access("load", X), Access("load", Y), Access("load", X))
     pairs = {(told[0], told[2]) for _, told in outcomes([writer, reader], reorders=True)}
     assert pairs == {(0, 0), (0, 1), (0, 2), (1, 1), (1, 2), (2, 2)}
 
 
-def test_additions_are_atomic_and_wrap() -> None:
+def test_additions_are_atomic_and_wrap():
     program = straight(Access("add", X, 200, "relaxed"))
     assert outcomes([program, program], reorders=True) == {((0,), (200,)), ((200,), (0,))}
     run = ran(program, program, reorders=True)
     assert run.words["m"] == (400 - 256, 0, 0)
 
 
-def test_a_relaxed_addition_passes_on_what_was_released_before_it() -> None:
+def test_a_relaxed_addition_passes_on_what_was_released_before_it():
     writer = straight(Access("store", X, 1), Access("add", Y, 1, "release"))
     middle = straight(Access("add", Y, 1, "relaxed"))
     reader = straight(Access("load", Y, 0, "acquire"), Access("load", X))
@@ -89,11 +89,11 @@ def test_a_relaxed_addition_passes_on_what_was_released_before_it() -> None:
     assert (2, 1) in told and (2, 0) not in told
 
 
-def test_an_addition_of_zero_is_a_load_and_writes_nothing() -> None:
+def test_an_addition_of_zero_is_a_load_and_writes_nothing():
     assert not Access("add", X, 0, "acquire").writes and Access("add", X, 1).writes
 
 
-def test_words_outside_a_buffer_and_oversized_words_are_refused() -> None:
+def test_words_outside_a_buffer_and_oversized_words_are_refused():
     with pytest.raises(IndexError, match=r"m\[3\] is outside the buffer of 3 words"):
         ran(straight(Access("load", ("m", 3))))
     with pytest.raises(ValueError, match="no unsigned 8-bit number"):
@@ -120,7 +120,7 @@ def order_of_three(choices: Choices, **options: Any) -> list[int]:
     return programs_in_order(ran(*map(logger, range(3)), choices=choices, **options))
 
 
-def test_policies_order_the_steps() -> None:
+def test_policies_order_the_steps():
     assert order_of_three(Oldest()) == [0, 0, 1, 1, 2, 2]
     assert order_of_three(Newest()) == [2, 2, 1, 1, 0, 0]
     assert order_of_three(RoundRobin()) == [0, 1, 2, 0, 1, 2]
@@ -129,12 +129,12 @@ def test_policies_order_the_steps() -> None:
     assert order_of_three(Newest(), resident=2) == [1, 1, 2, 2, 0, 0]
 
 
-def test_random_order_is_a_function_of_the_seed() -> None:
+def test_random_order_is_a_function_of_the_seed():
     orders, again = ([order_of_three(Random(seed)) for seed in range(20)] for _ in range(2))
     assert orders == again and len(set(map(tuple, orders))) > 10
 
 
-def test_waiting_programs_are_woken_by_a_write_and_found_stuck_without_one() -> None:
+def test_waiting_programs_are_woken_by_a_write_and_found_stuck_without_one():
     def waiter() -> Program[int]:
         polls = 0
         while (yield Access("load", X)) == 0:
@@ -149,14 +149,14 @@ def test_waiting_programs_are_woken_by_a_write_and_found_stuck_without_one() -> 
     assert ran(logger(1), step_limit=1).outcome == "step_limit"
 
 
-def test_bad_orders_are_refused() -> None:
+def test_bad_orders_are_refused():
     with pytest.raises(ValueError, match="each of the 1 programs once"):
         ran(logger(0), start_order=(1,))
     with pytest.raises(ValueError, match="at least one program must fit"):
         ran(logger(0), resident=0)
 
 
-def test_enumeration_visits_every_state_once() -> None:
+def test_enumeration_visits_every_state_once():
     # Two independent programs of a and b accesses pass through (a+1)(b+1) states; the last is not asked for a
     # choice.
     for a, b in ((1, 1), (2, 3), (4, 4)):
@@ -167,7 +167,7 @@ def test_enumeration_visits_every_state_once() -> None:
         explore([left, right], fresh(False), right=lambda run: True, state_limit=3)
 
 
-def test_enumeration_finds_the_one_wrong_order() -> None:
+def test_enumeration_finds_the_one_wrong_order():
     def increments() -> Program[int]:
         value = yield Access("load", X)
         yield Access("store", X, value + 1)
@@ -219,7 +219,7 @@ FEWER_STATES = [one for one in SCANS if one[1] < 4 or not one[3] or one[2] == "a
 
 
 @each(("bits", "programs", "combine", "reorders"), by_day(SCANS, only=FEWER_STATES))
-def test_scans_are_right_in_every_order(bits: int, programs: int, combine: str, reorders: bool) -> None:
+def test_scans_are_right_in_every_order(bits: int, programs: int, combine: str, reorders: bool):
     assert not finds_fault(combine, bits=bits, programs=programs, reorders=reorders, wrong="")
 
 
@@ -232,7 +232,7 @@ SCAN_FAULTS = [*((32, fault) for fault in lb.FAULTS), *((64, fault) for fault in
 
 
 @each(("bits", "wrong"), SCAN_FAULTS)
-def test_scan_faults_are_found_and_only_where_they_can_be(bits: int, wrong: str) -> None:
+def test_scan_faults_are_found_and_only_where_they_can_be(bits: int, wrong: str):
     combine, in_order, needs_reordering = SHOWN_BY.get(wrong, "add"), wrong in IN_ORDER, wrong in NEED_REORDERING
     function, values = COMBINES[combine]
     assert finds_fault(combine, bits=bits, programs=3, reorders=True, wrong=wrong)
@@ -242,7 +242,7 @@ def test_scan_faults_are_found_and_only_where_they_can_be(bits: int, wrong: str)
     assert (ascending.results != lb.exclusive_prefixes(values[:3], function)) == in_order
 
 
-def test_unknown_faults_are_refused() -> None:
+def test_unknown_faults_are_refused():
     with pytest.raises(ValueError, match="unknown fault 'carry'"):
         simulate(lb.scan_programs([1], add, wrong="carry"), lb.scan_memory(1), choices=Oldest())
 
@@ -251,7 +251,7 @@ LONG = [(programs, bits) for programs in (1, 2, 7, 100, 1000) for bits in (16, 3
 
 
 @each(("programs", "bits"), by_day(LONG, only=[one for one in LONG if one[0] < 1000]))
-def test_long_scans_in_random_orders(programs: int, bits: int) -> None:
+def test_long_scans_in_random_orders(programs: int, bits: int):
     values = [(2654435761 * k + 12345) % 2 ** min(bits, 32) for k in range(programs)]
     function = second if bits == 16 else affine(16)
     expected = lb.exclusive_prefixes(values, function)
@@ -264,14 +264,14 @@ def test_long_scans_in_random_orders(programs: int, bits: int) -> None:
 
 
 @each("programs", by_day([1_000, 10_000], only=[1_000]))
-def test_thousands_of_programs_on_132_processors(programs: int) -> None:
+def test_thousands_of_programs_on_132_processors(programs: int):
     values = [k * k % 1000 for k in range(programs)]
     run = simulate(lb.scan_programs(values, add), lb.scan_memory(programs), choices=Random(1), resident=132)
     assert run.outcome == "finished" and run.results == lb.exclusive_prefixes(values, add)
 
 
 @each("bits", [32, 64])
-def test_progress_needs_ascending_starts_or_residence_of_all(bits: int) -> None:
+def test_progress_needs_ascending_starts_or_residence_of_all(bits: int):
     values = list(range(1, 9))
     backwards = tuple(reversed(range(8)))
     shuffled = (3, 0, 6, 1, 7, 5, 2, 4)
@@ -290,7 +290,7 @@ def test_progress_needs_ascending_starts_or_residence_of_all(bits: int) -> None:
 
 
 @each("bits", [32, 64])
-def test_dirty_scratch_is_invisible_in_ascending_order_and_visible_in_others(bits: int) -> None:
+def test_dirty_scratch_is_invisible_in_ascending_order_and_visible_in_others(bits: int):
     values = [10, 20, 30, 40]
     used = simulate(lb.scan_programs([1, 2, 3, 4], add, bits=bits), lb.scan_memory(4, bits=bits), choices=Oldest())
     dirt = used.words[lb.SCRATCH]
@@ -307,7 +307,7 @@ def test_dirty_scratch_is_invisible_in_ascending_order_and_visible_in_others(bit
         lb.scan_memory(4, bits=bits, dirt=(0,))
 
 
-def test_impossible_flags_do_not_send_the_walk_out_of_bounds() -> None:
+def test_impossible_flags_do_not_send_the_walk_out_of_bounds():
     for flag in (1, 3, 255, WORD):
         for bits in (32, 64):
             dirt = [flag] * (4 if bits == 32 else 12)
@@ -330,7 +330,7 @@ BARRIERS = [(*size, initial, reorders) for size in ((1, 3), (2, 1), (2, 2), (3, 
 # Three programs pass through the most states: by day from the initial value that a launch before has left.
 @each(("programs", "rounds", "initial", "reorders"), by_day(BARRIERS, only=[one for one in BARRIERS
                                                                           if one[0] < 3 or one[2]]))
-def test_the_barrier_is_right_in_every_order(programs: int, rounds: int, initial: int, reorders: bool) -> None:
+def test_the_barrier_is_right_in_every_order(programs: int, rounds: int, initial: int, reorders: bool):
     exploration = explore(
         gb.barrier_programs(programs, rounds),
         lambda: gb.barrier_memory(programs, rounds, initial=initial, reorders=reorders),
@@ -339,7 +339,7 @@ def test_the_barrier_is_right_in_every_order(programs: int, rounds: int, initial
 
 
 @each("wrong", gb.FAULTS)
-def test_barrier_faults_are_found_and_only_where_they_can_be(wrong: str) -> None:
+def test_barrier_faults_are_found_and_only_where_they_can_be(wrong: str):
     rounds = 2 if wrong == "top_bit_set_means_open" else 1
 
     def found(rounds: int, reorders: bool) -> bool:
@@ -356,7 +356,7 @@ def test_barrier_faults_are_found_and_only_where_they_can_be(wrong: str) -> None
 
 @each("programs", [1, 2, 3, 4, 5, 7, 8, 9, 15, 16, 17, 64])
 @each("initial", [0, gb.TOP_BIT])
-def test_five_barriers_in_a_row_in_random_orders(programs: int, initial: int) -> None:
+def test_five_barriers_in_a_row_in_random_orders(programs: int, initial: int):
     for seed in range(3):
         run = simulate(
             gb.barrier_programs(programs, 5), gb.barrier_memory(programs, 5, initial=initial, reorders=programs <= 9),
@@ -365,12 +365,12 @@ def test_five_barriers_in_a_row_in_random_orders(programs: int, initial: int) ->
         assert run.words[gb.SEM] == (initial ^ gb.TOP_BIT,)  # five toggles, and nothing else left behind
 
 
-def test_groups_have_barriers_of_their_own() -> None:
+def test_groups_have_barriers_of_their_own():
     run = simulate(gb.barrier_programs(3, 4, groups=5), gb.barrier_memory(3, 4, groups=5), choices=Random(2))
     assert barrier_is_right(run, 3, 4) and run.words[gb.SEM] == (0,) * 5
 
 
-def test_a_barrier_whose_programs_do_not_all_fit_never_opens() -> None:
+def test_a_barrier_whose_programs_do_not_all_fit_never_opens():
     for choices in (Oldest(), Newest(), RoundRobin(), Random(1)):
         run = simulate(gb.barrier_programs(4, 1), gb.barrier_memory(4, 1), choices=choices, resident=3)
         assert run.outcome == "deadlock" and run.results == (None,) * 4

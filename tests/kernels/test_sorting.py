@@ -32,7 +32,7 @@ def build(dtype: str, *, index: str = "i32", helper: Any = sort_with_index, **ch
 
 @each("index", ["i16", "i64"])
 @each("dtype", ["i1", "i8", "u8", "i16", "u16", "i32", "u32", "i64", "u64", "fp16", "bf16", "fp32", "fp64"])
-def test_compiles_for_every_key_and_index_dtype(dtype: str, index: str) -> None:
+def test_compiles_for_every_key_and_index_dtype(dtype: str, index: str):
     stages = build(dtype, index=index, DESCENDING=True)
     # A 16-bit index is still 16 bits wide when it is stored: nothing has widened it on the way.
     assert f"tensor<4x16x!tt.ptr<{index}>" in stages["ttir"]
@@ -42,15 +42,15 @@ def test_compiles_for_every_key_and_index_dtype(dtype: str, index: str) -> None:
 
 @each("length", [1, 2, 128])
 @each("stable", [False, True])
-def test_compiles_for_short_and_long_rows_without_validity(length: int, stable: bool) -> None:
+def test_compiles_for_short_and_long_rows_without_validity(length: int, stable: bool):
     assert build("fp32", COL_BLOCK=length, STABLE=stable, VALIDITY=False)["ptx"]
 
 
-def test_other_axes_are_refused() -> None:
+def test_other_axes_are_refused():
     message = error_of(lambda: build("fp32", helper=sort_first_axis))
     assert "sorts only the last axis" in message
 
 
 @each("name", sorted(MUTANTS["sort_with_index"]))
-def test_mutants_compile(name: str) -> None:
+def test_mutants_compile(name: str):
     assert build("fp32", helper=MUTANTS["sort_with_index"][name], COL_BLOCK=8)["ptx"]

@@ -12,7 +12,7 @@ from tridiff.kernels.language.call import Call
 (KNOWN,) = ISSUES
 
 
-def test_the_nan_that_an_instruction_makes_is_known_for_a_nan_alone() -> None:
+def test_the_nan_that_an_instruction_makes_is_known_for_a_nan_alone():
     case = entry(KNOWN.entries[0]).case
     rehearsal = rehearse(case)
     right = rehearsal.outputs()["out0"]
@@ -29,7 +29,7 @@ def test_the_nan_that_an_instruction_makes_is_known_for_a_nan_alone() -> None:
     assert taken(0x7FC1) == () and taken(0x7F80) == () and taken(0x7FFF, place=3) == ()
 
 
-def test_of_doubles_the_sign_that_stays_is_known() -> None:
+def test_of_doubles_the_sign_that_stays_is_known():
     case = entry(KNOWN.entries[0]).case
     call = case.program
     assert isinstance(call, Call)

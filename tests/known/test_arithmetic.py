@@ -23,20 +23,20 @@ def _maxima() -> tuple[Rehearsal, torch.Tensor, torch.Tensor]:
 
 
 @pytest.mark.parametrize("subject", ["own", "inductor"])
-def test_a_masked_lane_that_wins_is_known_with_the_index_of_all_masked_lanes(subject: str) -> None:
+def test_a_masked_lane_that_wins_is_known_with_the_index_of_all_masked_lanes(subject: str):
     rehearsal, out, index = _maxima()
     out[1], index[1] = -1, 2**31 - 1
     assert rehearsal.judged({"out": out, "out_index": index}, subject=subject)[1] == (KNOWN,)
 
 
 @pytest.mark.parametrize(("row", "value", "place"), [(1, -1, 2), (1, -2, 2**31 - 1), (0, -1, 2**31 - 1), (1, -9, 2)])
-def test_another_maximum_another_index_and_a_row_with_larger_numbers_are_new(row: int, value: int, place: int) -> None:
+def test_another_maximum_another_index_and_a_row_with_larger_numbers_are_new(row: int, value: int, place: int):
     rehearsal, out, index = _maxima()
     out[row], index[row] = value, place
     assert rehearsal.judged({"out": out, "out_index": index})[1] == ()
 
 
-def test_a_full_block_masks_nothing() -> None:
+def test_a_full_block_masks_nothing():
     rehearsal, out, index = _maxima()
     full = replace(rehearsal.case, sizes={"rows": 2, "cols": 4}, arrays=(
         replace(rehearsal.case.arrays[0], content=Content(base=Explicit(values=("-4",) * 8))),

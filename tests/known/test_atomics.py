@@ -35,7 +35,7 @@ def _twice(rehearsal: Rehearsal, add: bool = True) -> dict[str, torch.Tensor]:
 
 
 @pytest.mark.parametrize(("name", "operands"), [("i32", 2), ("i64", 2), ("fp32", 2), ("fp16", 2), ("i32", 3)])
-def test_two_additions_are_the_known_issue_and_a_wrong_sum_beside_them_is_new(name: str, operands: int) -> None:
+def test_two_additions_are_the_known_issue_and_a_wrong_sum_beside_them_is_new(name: str, operands: int):
     rehearsal = rehearse(_case("gl.atomic_add", name, operands))
     outputs = _twice(rehearsal)
     assert rehearsal.judged(outputs)[1] == (KNOWN.name,)
@@ -43,7 +43,7 @@ def test_two_additions_are_the_known_issue_and_a_wrong_sum_beside_them_is_new(na
     assert rehearsal.judged(outputs)[1] == ()
 
 
-def test_two_exclusive_ors_leave_what_was_there() -> None:
+def test_two_exclusive_ors_leave_what_was_there():
     rehearsal = rehearse(_case("gl.atomic_xor", "i32"))
     assert rehearsal.judged(_twice(rehearsal, add=False))[1] == (KNOWN.name,)
 
@@ -52,7 +52,7 @@ def test_two_exclusive_ors_leave_what_was_there() -> None:
 @pytest.mark.parametrize("name", ["u32", "u64"])
 @pytest.mark.parametrize("op", ["add", "and", "or", "xor", "max", "min", "xchg"])
 def test_two_operations_on_unsigned_numbers_are_the_known_issue_and_a_wrong_number_beside_them_is_new(
-        op: str, name: str, operands: int, monkeypatch: pytest.MonkeyPatch) -> None:
+        op: str, name: str, operands: int, monkeypatch: pytest.MonkeyPatch):
     """torch 2.11 selects no unsigned numbers of more than 8 bits, and computes little with them in any release."""
     where = torch.where
 
@@ -73,14 +73,14 @@ def test_two_operations_on_unsigned_numbers_are_the_known_issue_and_a_wrong_numb
     assert rehearsal.judged(outputs)[1] == ()
 
 
-def test_one_wrong_row_among_right_ones_is_new() -> None:
+def test_one_wrong_row_among_right_ones_is_new():
     rehearsal = rehearse(_case("gl.atomic_add", "i32"))
     right, outputs = rehearsal.outputs(), _twice(rehearsal)
     one = {name: torch.cat([outputs[name][:1], right[name][1:]]) for name in right}
     assert rehearsal.judged(one)[1] == ()
 
 
-def test_layouts_of_one_element_a_thread_and_blocks_of_two_are_not_known() -> None:
+def test_layouts_of_one_element_a_thread_and_blocks_of_two_are_not_known():
     case = entry(KNOWN.entries[0]).case
     assert KNOWN.match(case) and not any(KNOWN.match(one) for one in (
         _case("gl.atomic_add", "i32", layout=3), _case("gl.atomic_add", "i32", extent=2),
@@ -90,7 +90,7 @@ def test_layouts_of_one_element_a_thread_and_blocks_of_two_are_not_known() -> No
     assert instead is not None and find(case.target).draw.valid(instead) and not KNOWN.match(instead)
 
 
-def test_exchanges_are_known_for_amd_by_what_they_end_in_and_the_control_is_the_addition() -> None:
+def test_exchanges_are_known_for_amd_by_what_they_end_in_and_the_control_is_the_addition():
     for known, other in ((BUFFERS, "SIGABRT"), (OF_FP64, "SIGSEGV")):
         found = entry(known.entries[0])
         assert known.match(found.case) and known.tells(found.signature) and known.relative is not None

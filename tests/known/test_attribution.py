@@ -41,14 +41,14 @@ def grouped(right: torch.Tensor, *, width: int) -> torch.Tensor:
 
 @pytest.mark.parametrize("form", ["ramp", "gather"])
 @pytest.mark.parametrize("width", [2, 4])
-def test_one_quotient_for_a_group_of_lanes_is_the_known_issue(form: str, width: int) -> None:
+def test_one_quotient_for_a_group_of_lanes_is_the_known_issue(form: str, width: int):
     rehearsal = rehearse(ramp(form=form))
     wrong = grouped(rehearsal.outputs()["out"], width=width)
     judged, names = rehearsal.judged({"out": wrong})
     assert (judged.verdict, judged.kind, names) == (Verdict.DISAGREE, "value", ("signed-floordiv-ramp",))
 
 
-def test_every_issue_is_told_that_predicts_all_alone(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_every_issue_is_told_that_predicts_all_alone(monkeypatch: pytest.MonkeyPatch):
     issue = next(one for one in all_issues() if one.name == "signed-floordiv-ramp")
     beside = changed(issue, name="beside"), changed(issue, name="nothing", explains=f"{__name__}:nothing")
     monkeypatch.setattr(explain, "issues_of", lambda case, subject: (issue, *beside))
@@ -64,7 +64,7 @@ def nothing(seen: Wrong) -> dict[str, torch.Tensor]:
     return {}
 
 
-def test_a_wrong_sign_of_one_class_of_operands_beside_the_known_quotients_is_new() -> None:
+def test_a_wrong_sign_of_one_class_of_operands_beside_the_known_quotients_is_new():
     rehearsal = rehearse(ramp())
     wrong = grouped(rehearsal.outputs()["out"], width=4)
     numerator = torch.arange(-64, 64)
@@ -73,7 +73,7 @@ def test_a_wrong_sign_of_one_class_of_operands_beside_the_known_quotients_is_new
     assert rehearsal.judged({"out": wrong})[1] == ("signed-floordiv-ramp",)
 
 
-def test_quotients_of_two_group_widths_in_one_launch_are_not_the_known_issue() -> None:
+def test_quotients_of_two_group_widths_in_one_launch_are_not_the_known_issue():
     rehearsal = rehearse(ramp(divisor=8))
     right = rehearsal.outputs()["out"]
     lane = torch.arange(128)
@@ -83,13 +83,13 @@ def test_quotients_of_two_group_widths_in_one_launch_are_not_the_known_issue() -
     assert rehearsal.judged({"out": mixed.to(torch.int32)})[1] == ()
 
 
-def test_a_fault_planted_in_the_subject_is_never_a_known_issue() -> None:
+def test_a_fault_planted_in_the_subject_is_never_a_known_issue():
     rehearsal = rehearse(ramp())
     wrong = grouped(rehearsal.outputs()["out"], width=4)
     assert rehearsal.judged({"out": wrong}, subject="own+fault:ceil_for_floor")[1] == ()
 
 
-def test_reading_on_behind_the_first_remainder_is_the_known_issue_of_addresses() -> None:
+def test_reading_on_behind_the_first_remainder_is_the_known_issue_of_addresses():
     rehearsal = rehearse(ramp("triton.mod", divisor=16, form="gather"))
     right = rehearsal.outputs()["out"]
     lane = torch.arange(128)
@@ -98,7 +98,7 @@ def test_reading_on_behind_the_first_remainder_is_the_known_issue_of_addresses()
     assert rehearsal.judged({"out": torch.where(lane == 9, -on, on).to(torch.int32)})[1] == ()
 
 
-def test_only_all_ones_above_a_zero_divisor_are_the_issue_of_bytes() -> None:
+def test_only_all_ones_above_a_zero_divisor_are_the_issue_of_bytes():
     case = Case(target="triton.floordiv", sizes={"rows": 2, "cols": 8}, params={"form": "blocks"}, arrays=(
         "a u8[rows,cols] ~ iota, start 1, step 0", "b u8[rows,cols] ~ iota, start 0, step 1", "out u8[rows,cols]"))
     rehearsal = rehearse(case)
@@ -146,7 +146,7 @@ def known(monkeypatch: pytest.MonkeyPatch) -> Known:
     return only
 
 
-def test_a_case_whose_relative_agrees_is_the_issue_and_the_relative_is_run_once(known: Known) -> None:
+def test_a_case_whose_relative_agrees_is_the_issue_and_the_relative_is_run_once(known: Known):
     run: list[Case] = []
 
     def execute(case: Case) -> Outcome:
@@ -159,20 +159,20 @@ def test_a_case_whose_relative_agrees_is_the_issue_and_the_relative_is_run_once(
     assert [case.params["divisor_kind"] for case in run] == ["loaded"]
 
 
-def test_a_case_whose_relative_fails_as_well_is_another_defect(known: Known) -> None:
+def test_a_case_whose_relative_fails_as_well_is_another_defect(known: Known):
     attribution = Attribution(outcome)
     assert attribution.issues(ramp(), outcome(ramp())) == ()
     assert (attribution.last.possible, attribution.last.refuted) == (("trial",), ("trial",))
 
 
-def test_what_another_issue_explains_in_the_relative_is_no_failure_of_it(known: Known) -> None:
+def test_what_another_issue_explains_in_the_relative_is_no_failure_of_it(known: Known):
     attribution = Attribution(lambda case: outcome(case, explained=("signed-floordiv-ramp",)))
     assert attribution.issues(ramp(), outcome(ramp())) == ("trial",)
 
 
 @pytest.mark.parametrize(("last_agrees", "names"), [(True, ("trial",)), (False, ())])
 def test_a_relative_that_fails_in_another_way_must_belong_to_another_issue(
-        known: Known, last_agrees: bool, names: tuple[str, ...]) -> None:
+        known: Known, last_agrees: bool, names: tuple[str, ...]):
     refused = changed(LOADED, errors=("Cannot bitcast*",), kinds=())
     known(refused, BESIDE)
 
@@ -192,7 +192,7 @@ def test_a_relative_that_fails_in_another_way_must_belong_to_another_issue(
     (Verdict.CRASH, "ValueError: Cannot perform a binary operation between an unsigned tensor and -8", ("trial",)),
     (Verdict.CRASH, "ValueError: of a value", ()), (Verdict.DISAGREE, "value", ()), (Verdict.CRASH, "SIGABRT", ())])
 def test_a_relative_of_which_no_value_is_asked_controls_only_failures_of_no_value(
-        known: Known, verdict: Verdict, kind: str, names: tuple[str, ...]) -> None:
+        known: Known, verdict: Verdict, kind: str, names: tuple[str, ...]):
     any_failure = changed(LOADED, errors=("*",))
     known(any_failure)
     failed = replace(outcome(ramp()), verdict=verdict, signature=replace(
@@ -206,7 +206,7 @@ def test_a_relative_of_which_no_value_is_asked_controls_only_failures_of_no_valu
 @pytest.mark.parametrize(("failing", "name"), [
     (("trial", "beside"), "trial"), (("beside",), "beside"), ((), "trial")])
 def test_of_issues_each_of_which_would_do_alone_it_is_one_that_fails_on_this_build(
-        known: Known, failing: tuple[str, ...], name: str) -> None:
+        known: Known, failing: tuple[str, ...], name: str):
     known(LOADED, BESIDE)
 
     def execute(case: Case) -> Outcome:
@@ -223,7 +223,7 @@ PREDICTED = changed(LOADED, name="predicted", relative=None, explains="a:predict
     (("trial",), (), ("trial",)), (("trial", "predicted"), (), ("predicted",)), ((), (), ("predicted",)),
     (("trial",), ("predicted",), ("predicted",)), (("trial",), ("trial",), ("predicted",))])
 def test_what_an_issue_predicts_that_does_not_fail_here_is_one_that_does_if_its_control_passes(
-        known: Known, live: tuple[str, ...], left: tuple[str, ...], names: tuple[str, ...]) -> None:
+        known: Known, live: tuple[str, ...], left: tuple[str, ...], names: tuple[str, ...]):
     """left: what predicts a failure of the relative. An issue that comes back on this build is news."""
     known(PREDICTED, LOADED)
     attribution = Attribution(lambda one: outcome(one, failed=bool(left), explained=tuple(
@@ -234,7 +234,7 @@ def test_what_an_issue_predicts_that_does_not_fail_here_is_one_that_does_if_its_
 
 @pytest.mark.parametrize(("live", "name"), [(("too",), "too"), (("predicted", "too"), "predicted"), ((), "predicted")])
 def test_of_issues_each_of_which_predicts_all_it_is_one_that_fails_on_this_build(
-        known: Known, live: tuple[str, ...], name: str) -> None:
+        known: Known, live: tuple[str, ...], name: str):
     known(PREDICTED, changed(PREDICTED, name="too"))
     failed = replace(outcome(ramp(), explained=("predicted",)), explained_too=("too",))
     assert Attribution(outcome, shows=live.__contains__).issues(ramp(), failed) == (name,)
@@ -245,14 +245,14 @@ def test_of_issues_each_of_which_predicts_all_it_is_one_that_fails_on_this_build
 @pytest.mark.parametrize(("live", "agrees", "name"), [
     (("told",), True, "told"), (("trial",), True, "trial"), ((), True, "trial"), (("trial",), False, "told")])
 def test_an_error_that_one_issue_is_told_by_alone_is_that_one_unless_another_one_does_and_fails_here(
-        known: Known, live: tuple[str, ...], agrees: bool, name: str) -> None:
+        known: Known, live: tuple[str, ...], agrees: bool, name: str):
     told = changed(LOADED, name="told", relative=None, errors=("Cannot bitcast*",))
     known(changed(LOADED, errors=("Cannot*",)), told)
     attribution = Attribution(lambda case: outcome(case, failed=not agrees), shows=live.__contains__)
     assert attribution.issues(ramp(), outcome(ramp(), kind="Cannot bitcast data-type of size N")) == (name,)
 
 
-def test_of_issues_of_which_two_are_needed_the_third_is_not_told(known: Known) -> None:
+def test_of_issues_of_which_two_are_needed_the_third_is_not_told(known: Known):
     params = ("one", "two", "three")
     known(*trials_of(*params))
     case = having(*params)
@@ -265,7 +265,7 @@ def test_of_issues_of_which_two_are_needed_the_third_is_not_told(known: Known) -
 
 
 def test_an_issue_that_does_alone_is_told_though_the_relative_without_all_patterns_breaks(
-        known: Known) -> None:
+        known: Known):
     params = ("one", "two")
     known(*trials_of(*params))
     case = having(*params)
@@ -275,7 +275,7 @@ def test_an_issue_that_does_alone_is_told_though_the_relative_without_all_patter
 
 
 def test_what_belongs_to_others_in_every_relative_makes_no_issue_needed_that_does_not_fail_here(
-        known: Known) -> None:
+        known: Known):
     params = ("fails", "does-not")
     crash = changed(LOADED, name="crash", match=lambda case: case.params.get("fails") == 0, relative=None,
                     errors=("Scalar * is out of range",), kinds=())
@@ -292,7 +292,7 @@ def test_what_belongs_to_others_in_every_relative_makes_no_issue_needed_that_doe
     (Verdict.HANG, Verdict.DISAGREE, ("trial",), 2), (Verdict.HANG, Verdict.HANG, (), 1),
     (Verdict.NOT_CHECKED, Verdict.DISAGREE, ("trial",), 2)])
 def test_a_relative_that_met_a_time_limit_is_run_once_more(
-        known: Known, verdict: Verdict, failed: Verdict, names: tuple[str, ...], runs: int) -> None:
+        known: Known, verdict: Verdict, failed: Verdict, names: tuple[str, ...], runs: int):
     first = replace(outcome(ramp()), verdict=verdict, reason="no answer within 9 s of stage judge",
                     signature=None if verdict is Verdict.NOT_CHECKED else outcome(ramp()).signature)
     said_again = [first, outcome(ramp(), failed=False)]
@@ -303,7 +303,7 @@ def test_a_relative_that_met_a_time_limit_is_run_once_more(
 
 
 def test_an_issue_of_which_a_case_cannot_be_rid_does_not_stand_in_the_way_of_another(
-        known: Known) -> None:
+        known: Known):
     fixed = changed(LOADED, name="without-a-relative", relative=lambda case: None)
     known(fixed, LOADED)
     case = ramp()
@@ -313,14 +313,14 @@ def test_an_issue_of_which_a_case_cannot_be_rid_does_not_stand_in_the_way_of_ano
     assert Attribution(lambda one: outcome(one, failed=False)).issues(case, outcome(case)) == ()
 
 
-def test_a_relative_that_cannot_be_run_is_no_control(known: Known) -> None:
+def test_a_relative_that_cannot_be_run_is_no_control(known: Known):
     def refused(case: Case) -> Outcome:
         raise TridiffError("refused", fix="draw another case")
 
     assert Attribution(refused).issues(ramp(), outcome(ramp())) == ()
 
 
-def test_failures_of_another_kind_are_not_even_asked_about(known: Known) -> None:
+def test_failures_of_another_kind_are_not_even_asked_about(known: Known):
     def never(case: Case) -> Outcome:
         raise AssertionError(case)
 
@@ -328,7 +328,7 @@ def test_failures_of_another_kind_are_not_even_asked_about(known: Known) -> None
         assert Attribution(never).issues(ramp(), outcome(ramp(), kind=kind)) == ()
 
 
-def test_an_issue_of_errors_takes_the_errors_it_names_and_no_wrong_value(known: Known) -> None:
+def test_an_issue_of_errors_takes_the_errors_it_names_and_no_wrong_value(known: Known):
     said = changed(LOADED, relative=None, errors=("Cannot bitcast *",))
     known(said)
     attribution = Attribution(outcome)
@@ -339,7 +339,7 @@ def test_an_issue_of_errors_takes_the_errors_it_names_and_no_wrong_value(known: 
 
 @pytest.mark.parametrize(("copies", "found"), [(2**31 - 2, 2**30), (2**31 - 1, 0)])
 def test_a_search_that_ends_early_because_the_number_of_boundaries_wraps_is_the_issue_of_the_midpoint(
-        copies: int, found: int) -> None:
+        copies: int, found: int):
     case = Case(
         target="helpers.bucketize_binary_search", sizes={"rows": 1, "cols": 1, "edges": 1}, arrays=(
             "values i16[rows,cols] ~ constant, value 1", "boundaries i16[rows,edges] ~ constant", "out i64[rows,cols]"),
@@ -351,7 +351,7 @@ def test_a_search_that_ends_early_because_the_number_of_boundaries_wraps_is_the_
     assert rehearsal.judged({"out": out + 1}, subject="inductor")[1] == ()
 
 
-def test_a_defect_of_the_interpreter_accounts_for_nothing_elsewhere() -> None:
+def test_a_defect_of_the_interpreter_accounts_for_nothing_elsewhere():
     issue = next(one for one in all_issues() if one.name == "interpreter-min-and-max-are-pythons")
     entry = ENTRIES.find(issue.entries[0])
 

@@ -39,32 +39,32 @@ def measured(monkeypatch: pytest.MonkeyPatch, *known: KnownIssue, fails: bool = 
     return share
 
 
-def test_an_issue_that_predicts_everything_blinds_its_draws(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_an_issue_that_predicts_everything_blinds_its_draws(monkeypatch: pytest.MonkeyPatch):
     broad = replace(QUOTIENT, explains="tests.known.test_blind:everything")
     share = measured(monkeypatch, broad)
     assert share.share > 0.25
     assert share.labels[0].name == "signed-floordiv-ramp"
 
 
-def test_one_that_predicts_the_value_does_not(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_one_that_predicts_the_value_does_not(monkeypatch: pytest.MonkeyPatch):
     share = measured(monkeypatch, QUOTIENT)
     assert share.share <= 0.05
     assert share.labels[0].drawn > 10
 
 
-def test_an_entry_of_no_issue_blinds_whatever_has_its_signature(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_an_entry_of_no_issue_blinds_whatever_has_its_signature(monkeypatch: pytest.MonkeyPatch):
     share = measured(monkeypatch)
     assert share.share > 0.1
     assert [label.name for label in share.labels] == [RAMP]
 
 
-def test_nothing_is_hidden_where_the_version_is_right(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_nothing_is_hidden_where_the_version_is_right(monkeypatch: pytest.MonkeyPatch):
     broad = replace(QUOTIENT, explains="tests.known.test_blind:everything")
     share = measured(monkeypatch, broad, fails=False)
     assert (share.share, share.labels) == (0.0, ())
 
 
-def test_the_command_prints_a_list_of_shares_per_target_and_version() -> None:
+def test_the_command_prints_a_list_of_shares_per_target_and_version():
     result = CliRunner().invoke(program("targets"), [
         "targets", "triton.negate", "--blind", "--json", "--draws", "20", "--corpus", str(CORPUS)])
     found = json.loads(result.stdout)
@@ -78,7 +78,7 @@ def test_the_command_prints_a_list_of_shares_per_target_and_version() -> None:
 @pytest.mark.parametrize("name", [
     "triton.floordiv", "triton.mod", "helpers.div_floor_integer", "helpers.bucketize_binary_search", "helpers.frexp",
     "helpers.welford_combine", "inductor.programs_sort", "inductor.programs_mixed", "loops.warp_specialize"])
-def test_the_targets_that_known_defects_blinded_see_again(name: str) -> None:
+def test_the_targets_that_known_defects_blinded_see_again(name: str):
     blindness = Blindness([one for one in ENTRIES.entries() if isinstance(one, CorpusEntry)])
     for share in blindness.measure(find(name), versions=("3.6.0", "3.9.0"), draws=30):
         assert share.share <= 0.05

@@ -76,7 +76,7 @@ def _compiled(case: Case, monkeypatch: pytest.MonkeyPatch, fault: str = "") -> R
         return _rows(case, fault)
 
 
-def test_loops_that_count_otherwise_are_known_and_their_relatives_count_right(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_loops_that_count_otherwise_are_known_and_their_relatives_count_right(monkeypatch: pytest.MonkeyPatch):
     matched = wrong = 0
     cases = draws(find("language.statements").draw.cases(Limits(elements=64, rows=4)), 60, seed=3)
     for case in cases:
@@ -93,7 +93,7 @@ def test_loops_that_count_otherwise_are_known_and_their_relatives_count_right(mo
 
 
 @pytest.mark.parametrize("name", KNOWN.entries)
-def test_another_defect_in_such_a_program_is_new(name: str, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_another_defect_in_such_a_program_is_new(name: str, monkeypatch: pytest.MonkeyPatch):
     found = entry(name)
 
     def run(case: Case, fault: str) -> Outcome:
@@ -109,7 +109,7 @@ def test_another_defect_in_such_a_program_is_new(name: str, monkeypatch: pytest.
 
 @pytest.mark.parametrize("bounds, shows", [
     (("0", "4"), False), (("250", "255"), True), (("120", "127"), False), (("126", "128"), True)])
-def test_bounds_of_u8_show_it_beyond_127(bounds: tuple[str, str], shows: bool) -> None:
+def test_bounds_of_u8_show_it_beyond_127(bounds: tuple[str, str], shows: bool):
     case = entry("language.statements/value-843ef4b6ee").case
 
     def between(one: Node) -> Node:
@@ -124,7 +124,7 @@ def test_bounds_of_u8_show_it_beyond_127(bounds: tuple[str, str], shows: bool) -
 
 
 @pytest.mark.parametrize("to, shows", [("u8", True), ("i64", False)])
-def test_a_bound_that_a_function_is_given_may_be_of_each_type_that_something_is_cast_to(to: str, shows: bool) -> None:
+def test_a_bound_that_a_function_is_given_may_be_of_each_type_that_something_is_cast_to(to: str, shows: bool):
     """A loop from 0 to `a1` where nothing but what the function is given is of that type."""
     case = entry("language.statements/value-843ef4b6ee").case
     script = script_of(case)

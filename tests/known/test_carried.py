@@ -96,7 +96,7 @@ _LOOPS = {
 
 
 @pytest.mark.parametrize("form", _LOOPS)
-def test_what_a_loop_that_loses_a_variable_stores_is_predicted_and_its_relative_is_right(form: str) -> None:
+def test_what_a_loop_that_loses_a_variable_stores_is_predicted_and_its_relative_is_right(form: str):
     case = _case(*_LOOPS[form])
     assert KNOWN.match(case)
     wrong = _compiled(case)
@@ -124,13 +124,13 @@ _RIGHT = {
 
 
 @pytest.mark.parametrize("form", _RIGHT)
-def test_a_loop_that_loses_nothing_is_not_known_and_right(form: str) -> None:
+def test_a_loop_that_loses_nothing_is_not_known_and_right(form: str):
     case = _case(*_RIGHT[form])
     assert not KNOWN.match(case) and as_compiled(script_of(case)) == ""
     assert _compiled(case).verdict is Verdict.AGREE
 
 
-def test_a_program_without_loops_is_as_it_is_compiled() -> None:
+def test_a_program_without_loops_is_as_it_is_compiled():
     assert not loses_a_variable(_case(_COPIED, _more("v2")))
 
 
@@ -143,7 +143,7 @@ def _stored(case: Case, text: str) -> dict[str, torch.Tensor]:
 
 
 @pytest.mark.parametrize("form", ("copy", "swapped", "in a branch"))
-def test_another_wrong_element_beside_a_lost_variable_is_new(form: str) -> None:
+def test_another_wrong_element_beside_a_lost_variable_is_new(form: str):
     case = _case(*_LOOPS[form])
     lost = _stored(case, as_compiled(script_of(case)))
     judged, names = rehearse(case).judged(lost)
@@ -156,7 +156,7 @@ def test_another_wrong_element_beside_a_lost_variable_is_new(form: str) -> None:
 
 
 @pytest.mark.parametrize("form", ("copy", "in a branch"))
-def test_a_loop_that_loses_a_variable_and_ends_a_trip_early_is_new(form: str) -> None:
+def test_a_loop_that_loses_a_variable_and_ends_a_trip_early_is_new(form: str):
     case = _case(*_LOOPS[form])
     early = _stored(case, as_compiled(_shorter(script_of(case))))
     judged, names = rehearse(case).judged(early)

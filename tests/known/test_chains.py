@@ -33,7 +33,7 @@ def _case(chain: Chain, entry: str) -> Case:
     return made
 
 
-def test_a_fold_of_a_fold_stays_in_its_plain_layout() -> None:
+def test_a_fold_of_a_fold_stays_in_its_plain_layout():
     """The result of the second fold lies in a slice of a slice, which no conversion can name."""
     layout = Linear(register=((2, 0, 0),), lane=((0, 1, 0), (0, 0, 1), (1, 0, 0), (0, 0, 4), (0, 4, 0)),
                     warp=((0, 0, 2), (0, 2, 0)), shape=(4, 8, 8))
@@ -48,7 +48,7 @@ def test_a_fold_of_a_fold_stays_in_its_plain_layout() -> None:
     assert [type(step) for step in relative.program.steps].count(Reduce) == 2
 
 
-def test_an_axis_shorter_than_four_bytes_is_decoded_beside_another() -> None:
+def test_an_axis_shorter_than_four_bytes_is_decoded_beside_another():
     layout = Blocked((1, 4), (4, 8), (2, 2), (1, 0))
     chain = Chain(warps=4, arrays=(Global(name="in0", dtype="i8", shape=(1, 16)),
                                     Global(name="out0", dtype="fp16", shape=(2, 16), output=True)),
@@ -60,7 +60,7 @@ def test_an_axis_shorter_than_four_bytes_is_decoded_beside_another() -> None:
     assert "behind another axis" not in words(relative.program)
 
 
-def test_what_is_stored_through_a_transposed_slice_goes_with_it_though_its_buffer_is_read() -> None:
+def test_what_is_stored_through_a_transposed_slice_goes_with_it_though_its_buffer_is_read():
     flat, square = Blocked((1,), (32,), (4,), (0,)), Blocked((1, 1, 1), (8, 2, 2), (4, 1, 1), (0, 1, 2))
     chain = Chain(warps=4, arrays=(Global(name="in0", dtype="i32", shape=(2,)),
                                     Global(name="in1", dtype="i32", shape=(1, 1, 1)),

@@ -49,7 +49,7 @@ def right(case: Case, *results: float) -> bool:
     ("u8", "3", "7", 0.42857143, 2.0**-25), ("i64", "-9223372036854775807", "3", -3.0744574e18, 2.0**38),
 ])
 def test_a_quotient_of_integers_is_judged_as_one_of_floats_is(
-        dtype: str, a: str, b: str, quotient: float, step: float) -> None:
+        dtype: str, a: str, b: str, quotient: float, step: float):
     """`/` is div.full, which gives 3 / 7 an ulp above (H100)."""
     case = of_operation("truediv_integer", (a,), (b,), dtype=dtype)
     assert right(case, quotient) and right(case, quotient + step) and right(case, quotient - step)
@@ -63,7 +63,7 @@ def test_a_quotient_of_integers_is_judged_as_one_of_floats_is(
     ("fp64", "-1e20", "0.7", -3066.631569286609, -3067.331569286609), ("fp32", "1e30", "3e-5", -2.5367687e22, 0.0),
 ])
 def test_the_rest_of_a_rounded_quotient_is_known_and_another_rest_is_not(
-        dtype: str, a: str, b: str, given: float, other: float) -> None:
+        dtype: str, a: str, b: str, given: float, other: float):
     case = of_operation("remainder", (a,), (b,), dtype=dtype)
     assert taken(case, other) == ()
     assert taken(case, given) == ("remainder-of-a-rounded-quotient",)
@@ -75,7 +75,7 @@ def test_the_rest_of_a_rounded_quotient_is_known_and_another_rest_is_not(
     ((0.0, 0.0, 16777216.0, INFINITY, 0.0), False), ((0.0, -1.0, 16777216.0, 3.4028235e38, 0.0), False),
     ((0.0, -1.0, 16777216.0, INFINITY, -0.0), False)])
 def test_a_quotient_that_is_cut_off_within_two_steps_is_known_and_one_further_off_is_not(
-        results: tuple[float, ...], known: bool) -> None:
+        results: tuple[float, ...], known: bool):
     a, b = ("33.0", "-33.0", "50331648.0", "1.0", "0.0"), ("33.0", "33.0", "3.0", "0.0", "5.0")
     found = taken(of_operation("trunc_divide", a, b, dtype="fp32"), *results)
     assert found == (("truncated-quotient-within-two-steps",) if known else ())
@@ -88,7 +88,7 @@ def test_a_quotient_that_is_cut_off_within_two_steps_is_known_and_one_further_of
     ("to_i32_of_float", 3, ("AssertionError: cannot cast [ N  N N N] to <['N'], int32>",
                             "cannot cast fp8e5[constexpr[N]] to <['N'], int32>"))])
 def test_fp8_does_not_become_an_integer_and_a_wrong_integer_or_other_refusal_is_new(
-        op: str, right_one: int, says: tuple[str, ...]) -> None:
+        op: str, right_one: int, says: tuple[str, ...]):
     case = of_operation(op, ("3.0",), dtype="fp8e5")
     issue, = (one for one in ISSUES if one.name == "fp8-to-integers")
     assert issue.concerns(case, "inductor") and not issue.concerns(of_operation(op, ("3.0",), dtype="fp16"), "inductor")
@@ -99,7 +99,7 @@ def test_fp8_does_not_become_an_integer_and_a_wrong_integer_or_other_refusal_is_
     assert right(case, right_one) and taken(case, 1 - right_one) == ()
 
 
-def test_frexp_of_a_subnormal_number_is_known_in_both_parts_and_of_another_number_in_none() -> None:
+def test_frexp_of_a_subnormal_number_is_known_in_both_parts_and_of_another_number_in_none():
     mantissas = of_operation("frexp_mantissa", ("1e-45", "3.0"), dtype="fp32")
     assert taken(mantissas, 2.0**-148, 0.75) == ("frexp-of-subnormals",)
     assert taken(mantissas, 2.0**-147, 0.75) == taken(mantissas, 2.0**-148, 6.0) == ()
@@ -110,7 +110,7 @@ def test_frexp_of_a_subnormal_number_is_known_in_both_parts_and_of_another_numbe
     assert taken(doubles, 1e-323) == (), "fp64 is not flushed"
 
 
-def test_the_sign_of_an_fp16_nan_is_lost_on_the_device_before_signbit_asks_for_it_and_no_other_sign_is() -> None:
+def test_the_sign_of_an_fp16_nan_is_lost_on_the_device_before_signbit_asks_for_it_and_no_other_sign_is():
     nans = ("-nan", "-nan:0x1", "nan", "-2.0")
     halves = of_operation("signbit", nans, dtype="fp16")
     assert taken(halves, 0, 0, 0, 1) == ("signbit-of-fp16-nan",)
@@ -127,7 +127,7 @@ def test_the_sign_of_an_fp16_nan_is_lost_on_the_device_before_signbit_asks_for_i
     (("1.0", "-inf", "-inf"), NAN, -INFINITY), (("-inf", "inf"), NAN, None), (("nan", "inf"), NAN, None),
 ])
 def test_the_mean_of_infinities_is_judged_as_eager_torch_folds_and_known_in_another_order(
-        row: tuple[str, ...], eager: float, other: float | None) -> None:
+        row: tuple[str, ...], eager: float, other: float | None):
     case = of_row("var_mean_mean", row, dtype="fp64")
     assert right(case, eager)
     if other is not None:
@@ -136,6 +136,6 @@ def test_the_mean_of_infinities_is_judged_as_eager_torch_folds_and_known_in_anot
         assert taken(case, wrong) == ()
 
 
-def test_a_mean_below_the_least_number_is_a_zero_of_either_sign() -> None:
+def test_a_mean_below_the_least_number_is_a_zero_of_either_sign():
     case = of_row("var_mean_mean", ("0.0", "-5e-324", "0.0"), dtype="fp64")
     assert right(case, 0.0) and right(case, -0.0) and taken(case, -1e-300) == ()

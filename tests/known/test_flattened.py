@@ -30,7 +30,7 @@ def _without(words: tuple[str, ...]) -> Callable[[Node], Node]:
 @pytest.mark.parametrize(("issue", "cause"), [
     (FLATTENED, ("flatten",)), (BITS, ("bitcast",)), (UNROLLED, ("loop_unroll_factor",))])
 def test_the_relative_lacks_the_pattern_alone_and_a_failure_of_it_is_new(
-        issue: KnownIssue, cause: tuple[str, ...]) -> None:
+        issue: KnownIssue, cause: tuple[str, ...]):
     recorded = entry(issue.entries[0])
     case = recorded.case
     relative = relative_of(issue, case)
@@ -44,7 +44,7 @@ def test_the_relative_lacks_the_pattern_alone_and_a_failure_of_it_is_new(
     assert Attribution(lambda one: outcome(one, Verdict.DISAGREE)).issues(case, failed) == ()
 
 
-def test_bits_that_a_function_of_the_program_is_given_are_known_and_its_inlined_form_is_the_control() -> None:
+def test_bits_that_a_function_of_the_program_is_given_are_known_and_its_inlined_form_is_the_control():
     case = entry("language.functions/value-a265306b06").case
     inlined = relative_of(BITS, case)
     assert inlined == rewritten(case, _without(("noinline",)))
@@ -59,18 +59,18 @@ def test_bits_that_a_function_of_the_program_is_given_are_known_and_its_inlined_
 
 
 @pytest.mark.parametrize(("bounds", "known"), [((5, 2, 2), True), ((2, 5, 2), False), ((5, 2, 1), False)])
-def test_only_unrolled_loops_with_a_step_that_may_make_no_trip_are_known(bounds: Sequence[int], known: bool) -> None:
+def test_only_unrolled_loops_with_a_step_that_may_make_no_trip_are_known(bounds: Sequence[int], known: bool):
     case = rewritten(entry(UNROLLED.entries[0]).case, lambda one: replace(
         one, parts=(*map(literal, bounds), one.parts[3])) if one.row == "for" else one)
     assert case is not None and UNROLLED.match(case) is known
 
 
-def test_a_function_that_is_not_inlined_stays_one_in_a_script() -> None:
+def test_a_function_that_is_not_inlined_stays_one_in_a_script():
     text = script(entry(BITS.entries[0])).text
     assert "@triton.jit(noinline=True)" in text and "v1 = apart(x0, " in text
 
 
-def test_a_loop_with_a_tensor_for_a_condition_is_the_control_of_one_with_a_constant() -> None:
+def test_a_loop_with_a_tensor_for_a_condition_is_the_control_of_one_with_a_constant():
     issue = next(one for one in ISSUES if one.name == "while-of-a-constant")
     recorded = entry(issue.entries[0])
     relative = relative_of(issue, recorded.case)

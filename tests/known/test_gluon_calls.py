@@ -37,7 +37,7 @@ def _scan(shape: tuple[int, ...], axis: int, layout: int, warps: int = 1) -> Cas
 @pytest.mark.parametrize(("layout", "m", "n", "k"), [
     (0, 16, 16, 16), (0, 16, 32, 16), (1, 32, 16, 16), (1, 16, 16, 32)])
 def test_a_product_with_an_operand_in_another_order_is_known_and_the_other_operand_so_is_new(
-        layout: int, m: int, n: int, k: int) -> None:
+        layout: int, m: int, n: int, k: int):
     """By the pairs of registers in the PTX of 3.6.0: element (k, j) is number k * extent + j of what lies there with k
     as the fastest axis."""
     rehearsal = rehearse(_dot(m, n, k, layout=layout))
@@ -61,7 +61,7 @@ def test_a_product_with_an_operand_in_another_order_is_known_and_the_other_opera
     assert rehearsal.judged({"out0": wrong})[1] == ()
 
 
-def test_such_a_product_may_overflow_and_an_infinity_elsewhere_is_new() -> None:
+def test_such_a_product_may_overflow_and_an_infinity_elsewhere_is_new():
     """Row 1 of the first operand begins with what is read as the second element of row 0."""
     given = {"x0": ("1", *("0",) * 15, "1", *("0",) * 239), "x1": ("2.5e38",) * 31 + ("inf",) + ("0",) * 224,
              "x2": ("0",) * 256}
@@ -79,7 +79,7 @@ def test_such_a_product_may_overflow_and_an_infinity_elsewhere_is_new() -> None:
     assert rehearsal.judged({"out0": wrong.reshape(2, 256)})[1] == ()
 
 
-def test_the_sums_of_rows_that_were_seen_are_predicted_and_those_of_two_warps_are_not_known() -> None:
+def test_the_sums_of_rows_that_were_seen_are_predicted_and_those_of_two_warps_are_not_known():
     case = entry(WHOLE.entries[0]).case
     seen = torch.tensor([float(one) for one in entry(WHOLE.entries[0]).evidence.actual["out0"]])
     rehearsal = rehearse(case)
@@ -87,7 +87,7 @@ def test_the_sums_of_rows_that_were_seen_are_predicted_and_those_of_two_warps_ar
     assert not any(WHOLE.match(one) for one in (_dot(16, 16, 16, warps=2), _dot(16, 16, 16, layout=2)))
 
 
-def test_bytes_that_a_fold_exchanges_once_too_often_are_known_and_one_more_wrong_byte_is_new() -> None:
+def test_bytes_that_a_fold_exchanges_once_too_often_are_known_and_one_more_wrong_byte_is_new():
     case = entry(TWICE.entries[0]).case
     rehearsal = rehearse(case)
     right = rehearsal.outputs()["out0"]
@@ -101,7 +101,7 @@ def test_bytes_that_a_fold_exchanges_once_too_often_are_known_and_one_more_wrong
         {"layout": 0}, {"keep_dims": True}, {"axis": "None"}))
 
 
-def test_scans_behind_lanes_that_repeat_are_known_with_as_many_elements_as_lanes_and_more() -> None:
+def test_scans_behind_lanes_that_repeat_are_known_with_as_many_elements_as_lanes_and_more():
     """In [1, 32] lanes 0 to 3 lie along the first axis: 3.6.0 fetches the carry from lane 7, 3.9.0 from lane 28."""
     assert CARRY.match(_scan((1, 32), -1, layout=5)) and CARRY.match(_scan((1, 128), 1, layout=5))
     assert not CARRY.match(_scan((1, 32), -1, layout=0)) and not CARRY.match(_scan((8, 32), 1, layout=5))
@@ -111,7 +111,7 @@ def test_scans_behind_lanes_that_repeat_are_known_with_as_many_elements_as_lanes
     assert plain is not None and find(plain.target).draw.valid(plain) and not CARRY.match(plain)
 
 
-def test_a_scan_of_registers_that_are_no_neighbours_is_known_and_one_along_its_run_is_new() -> None:
+def test_a_scan_of_registers_that_are_no_neighbours_is_known_and_one_along_its_run_is_new():
     """In [1, 2, 128] a thread holds two columns and both rows: seen on 3.6.0, whose scan of rows adds up columns."""
     seen = _scan((1, 2, 128), 1, layout=4)
     assert APART.match(seen) and not CARRY.match(seen) and not APART.match(_scan((1, 2, 128), 1, layout=0))
@@ -120,7 +120,7 @@ def test_a_scan_of_registers_that_are_no_neighbours_is_known_and_one_along_its_r
     assert plain is not None and find(plain.target).draw.valid(plain) and not APART.match(plain)
 
 
-def test_a_pattern_under_another_option_of_a_case_is_known_and_so_is_its_relative() -> None:
+def test_a_pattern_under_another_option_of_a_case_is_known_and_so_is_its_relative():
     """First seen with one warp as the variant of four (cuda, 3.6.0): a thread of one warp has other elements."""
     alone = _scan((16, 1, 8), 0, 5, warps=4)
     beside = replace(alone, variants=(LaunchOptions(num_warps=1),))
@@ -134,14 +134,14 @@ def test_a_pattern_under_another_option_of_a_case_is_known_and_so_is_its_relativ
 
 @pytest.mark.parametrize(("rows", "warps", "names"), [(128, 1, (SHUFFLES.name,)), (64, 1, ()), (128, 2, ())])
 def test_a_gather_of_many_registers_in_a_warp_is_known_not_to_compile_in_time(
-        rows: int, warps: int, names: tuple[str, ...]) -> None:
+        rows: int, warps: int, names: tuple[str, ...]):
     block = Operand(dtype="u16", shape=(rows, 1, 2))
     case = _case("gl.gather", block, block, stored="u16", warps=warps, axis=0, layout=3)
     hung = outcome_of(case, Verdict.HANG, wrong_in(case, "", kind="compile"), backend="cuda")
     assert Attribution(lambda one: hung).issues(case, hung) == names
 
 
-def test_a_product_that_leaves_its_type_with_an_operand_in_another_order_may_be_nan() -> None:
+def test_a_product_that_leaves_its_type_with_an_operand_in_another_order_may_be_nan():
     """Two infinities met in it on a device; a product that stays within the type is still predicted."""
     values = [str(number % 7 - 3) if number >= 256 or number % 16 != 3 else "3e38" for number in range(512)]
     case = _dot(16, 16, 16)

@@ -70,7 +70,7 @@ def check_named(graph: Graph, name: str, known: bool) -> None:
 @each("dtype, other, known", [
     ("i16", "-5", True), ("i16", "5", False), ("i16", "-1", False), ("u8", "128", True), ("u8", "255", False),
     ("i32", "-5", False), ("fp16", "-5.0", False)])
-def test_negative_others_of_narrow_integers_are_told_from_others(dtype: str, other: str, known: bool) -> None:
+def test_negative_others_of_narrow_integers_are_told_from_others(dtype: str, other: str, known: bool):
     graph = vector(Index(expr=apply("lt", X, num(2)), dtype="i1"),
                    Load(buffer="in0", index=X, mask=0, other=other), store("out0", X, 1), in0=dtype, out0=dtype)
     assert named(graph) == ("negative other of 8 or 16 bits" if known else "")
@@ -78,7 +78,7 @@ def test_negative_others_of_narrow_integers_are_told_from_others(dtype: str, oth
 
 
 @each("exponent, known", [("-2147483648", True), ("-2147483647", False)])
-def test_an_undefined_exponent_is_told_from_others(exponent: str, known: bool) -> None:
+def test_an_undefined_exponent_is_told_from_others(exponent: str, known: bool):
     graph = linear("fp32", constant(exponent, "i32"), op("ldexp", 0, 1))
     assert named(graph) == ("ldexp by -2^31" if known else "")
 
@@ -89,7 +89,7 @@ def test_an_undefined_exponent_is_told_from_others(exponent: str, known: bool) -
     ("fp8e5", "bf16", "bf16", True)])
 @each("converted", [True, False])
 def test_a_remainder_of_halves_that_ends_the_compiler_is_told_from_others(
-        a: str, b: str, becomes: str, known: bool, converted: bool) -> None:
+        a: str, b: str, becomes: str, known: bool, converted: bool):
     last = (cast(4, becomes), store("out0", X, 5)) if converted else (store("out0", X, 4),)
     graph = vector(load("in0"), load("in1"), cast(0, "fp32"), cast(1, "fp32"), op("mod_operator", 2, 3), *last,
                    in0=a, in1=b, out0=becomes)
@@ -99,7 +99,7 @@ def test_a_remainder_of_halves_that_ends_the_compiler_is_told_from_others(
 @each("between, known", [
     (op("abs_tl", 2), True), (op("neg", 2), True), (Masked(mask=3, arg=2, other="0"), True),
     (op("where", 3, 2, 0), True), (op("sqrt", 2), False), (Masked(mask=4, arg=0, other="0"), False)])
-def test_such_a_remainder_may_become_the_other_half_behind_a_sign_or_a_choice(between: Node, known: bool) -> None:
+def test_such_a_remainder_may_become_the_other_half_behind_a_sign_or_a_choice(between: Node, known: bool):
     graph = vector(load("in0"), load("in1"), op("mod_operator", 0, 1), load("in2"), op("lt", 2, 0), between,
                    store("out0", X, 5), in0="fp16", in1="fp16", in2="i1", out0="bf16")
     check_named(graph, "remainder of halves", known)
@@ -112,7 +112,7 @@ def test_such_a_remainder_may_become_the_other_half_behind_a_sign_or_a_choice(be
     (Masked(mask=3, arg=4, other="0.0"), "", None)])
 def test_the_relative_of_a_form_differs_in_the_node_that_makes_it(
     node: Asm | Masked, known: str, drawn: Asm | Masked | None
-) -> None:
+):
     graph = of_three(op("eq", 0, 1), constant("1.0", "fp32"), node)
     assert named(graph) == known
     found = without(graph)
@@ -169,7 +169,7 @@ def test_the_relative_of_a_form_differs_in_the_node_that_makes_it(
     ((cast(0, "i8"), op("relu", 3), op("lt", 0, 1), Masked(mask=5, arg=4, other="3"), op("where", 5, 3, 6),
       op("maximum", 3, 7)), "relu of a narrow extremum"),
     ((cast(0, "i8"), cast(1, "i8"), op("relu", 3), op("minimum", 4, 5)), "")])
-def test_forms_that_are_compiled_wrong_are_named_and_have_relatives(nodes: tuple[Node, ...], known: str) -> None:
+def test_forms_that_are_compiled_wrong_are_named_and_have_relatives(nodes: tuple[Node, ...], known: str):
     graph = of_three(*nodes)
     assert named(graph) == known
     found = without(graph)
@@ -181,7 +181,7 @@ def test_forms_that_are_compiled_wrong_are_named_and_have_relatives(nodes: tuple
     ("i16", 4, Sort(arg=1), True), ("i32", 4, Reduce(kind="min", args=(1,)), False),
     ("i32", 1, Reduce(kind="min", args=(1,)), True)])
 def test_folds_compare_absolute_numbers_of_16_bits_and_hand_one_number_on(dtype: str, columns: int, node: Node,
-                                                                          known: bool) -> None:
+                                                                          known: bool):
     graph = matrix(load("in0", at(columns)), op("abs", 0), node, op("sign", 2), rows=1, columns=columns,
                    in0=(dtype, columns))
     assert [place for place, _, _ in forms.SIGN_OF_ABSOLUTE.found(graph)] == ([1] if known else [])
@@ -191,7 +191,7 @@ def test_folds_compare_absolute_numbers_of_16_bits_and_hand_one_number_on(dtype:
     ("i32", "min", (op("neg", 0),), True), ("i16", "max", (op("abs", 0),), True),
     ("i32", "min", (op("abs", 0),), False), ("i32", "min", (op("neg", 0), op("minimum", 0, 1)), True),
     ("i64", "min", (op("neg", 0),), False), ("i32", "sum", (op("neg", 0),), False)])
-def test_an_extremum_of_a_row_loses_signs_too(dtype: str, kind: str, nodes: tuple[Node, ...], known: bool) -> None:
+def test_an_extremum_of_a_row_loses_signs_too(dtype: str, kind: str, nodes: tuple[Node, ...], known: bool):
     place = len(nodes)
     graph = matrix(load("in0", at(4)), *nodes, Reduce(kind=kind, args=(place,)), store("out0", X, place + 1), rows=2,
                    columns=4, in0=(dtype, 8), out0=("i64", 2))
@@ -204,7 +204,7 @@ def test_an_extremum_of_a_row_loses_signs_too(dtype: str, kind: str, nodes: tupl
     ("fp16", op("mul", 0, 0), op("lt", 2, 4), "i1", False),
     ("fp32", op("mul", 0, 0), cast(2, "i1"), "i1", False)])
 def test_bits_of_computed_halves_are_converted_where_they_are_compared_with_zero(
-        source: str, between: Cast | Pointwise, last: Cast | Pointwise, becomes: str, known: bool) -> None:
+        source: str, between: Cast | Pointwise, last: Cast | Pointwise, becomes: str, known: bool):
     other = {"fp16": "bf16", "bf16": "fp16"}.get(source, "i32")
     nodes = (load("in0"), between, cast(1, other, bitcast=True), constant("0", "i32"), cast(3, other), last,
              store("out0", X, 5))
@@ -218,7 +218,7 @@ def test_bits_of_computed_halves_are_converted_where_they_are_compared_with_zero
 @each("stored, known", [("fp32", True), ("fp16", False), ("", False)])
 @each("between, same", [((), True), ((op("fmin", 1, 1),), True), ((op("add", 1, 1),), False)])
 def test_bits_of_a_loaded_half_are_too_where_it_is_used_as_a_number_as_well(
-        stored: str, known: bool, between: tuple[Node, ...], same: bool) -> None:
+        stored: str, known: bool, between: tuple[Node, ...], same: bool):
     nodes = (load("in0"), cast(0, "bf16", bitcast=True), *between, op("logical_not", 1 + len(between)),
              store("out0", X, 2 + len(between)))
     kinds = {"in0": "fp16", "out0": "i1"}
@@ -230,7 +230,7 @@ def test_bits_of_a_loaded_half_are_too_where_it_is_used_as_a_number_as_well(
     ("fp32", op("mul", 0, 1), True), ("fp64", op("mul", 0, 1), True), ("fp32", op("mul", 0, 0), False),
     ("fp32", op("add", 0, 1), False), ("i32", op("mul", 0, 1), False), ("fp16", op("mul", 0, 1), False)])
 def test_the_absolute_value_of_a_product_of_two_floats_may_be_the_product(dtype: str, product: Node,
-                                                                          known: bool) -> None:
+                                                                          known: bool):
     graph = vector(load("in0"), load("in1"), product, op("abs", 2), store("out0", X, 3), in0=dtype, in1=dtype,
                    out0=dtype)
     found = list(forms.ABS_OF_PRODUCT.found(graph))
@@ -242,7 +242,7 @@ def test_the_absolute_value_of_a_product_of_two_floats_may_be_the_product(dtype:
 @each("kind, asks, known", [
     ("fp64", Pointwise(op="frexp", args=(2,)), True), ("fp64", cast(2, "i64", bitcast=True), True),
     ("fp32", Pointwise(op="frexp", args=(2,)), False), ("fp64", cast(2, "i64"), False)])
-def test_bits_of_an_absolute_double_are_told_from_others(kind: str, asks: Node, known: bool) -> None:
+def test_bits_of_an_absolute_double_are_told_from_others(kind: str, asks: Node, known: bool):
     last = (Part(of=3, item=1), store("out0", X, 4)) if isinstance(asks, Pointwise) else (store("out0", X, 3),)
     graph = vector(load("in0"), op("add", 0, 0), op("abs_tl", 1), asks, *last, in0=kind,
                    out0="i32" if isinstance(asks, Pointwise) else "i64")
@@ -254,7 +254,7 @@ def test_bits_of_an_absolute_double_are_told_from_others(kind: str, asks: Node, 
 @each("dtype, fusion, known", [
     ("fp32", True, "pow, fused"), ("fp32", False, ""), ("bf16", True, "pow, fused"), ("fp64", True, ""),
     ("i32", True, "")])
-def test_a_pow_of_single_precision_is_inaccurate_under_fusion_only(dtype: str, fusion: bool, known: str) -> None:
+def test_a_pow_of_single_precision_is_inaccurate_under_fusion_only(dtype: str, fusion: bool, known: str):
     case = case_of(linear(dtype, op("pow", 0, 0)), dtype, options=LaunchOptions(enable_fp_fusion=fusion))
     target, = (one for one in TARGETS if one.name == case.target)
     assert target.judge.label(case) == known
@@ -265,7 +265,7 @@ def test_a_pow_of_single_precision_is_inaccurate_under_fusion_only(dtype: str, f
     ("i64", op("trunc_divide", 0, 0), 1024, 1, False), ("i32", op("trunc_divide", 0, 0), 2048, 1, False),
     ("i64", op("mul", 0, 0), 2048, 1, False)])
 def test_divisions_in_threads_that_hold_many_elements_are_named(dtype: str, node: Pointwise, block: int, warps: int,
-                                                                known: bool) -> None:
+                                                                known: bool):
     graph = replace(linear(dtype, node), schedules=(Schedule(x_blocks=(block,)),))
     target, = (one for one in TARGETS if one.name == "codegen.pointwise")
     about = target.judge.label(case_of(graph, dtype, options=LaunchOptions(num_warps=warps)))
@@ -283,7 +283,7 @@ def test_divisions_in_threads_that_hold_many_elements_are_named(dtype: str, node
     ("fp8e5", op("gt", 2, 2), "1.0", "", None), ("fp8e5", op("add", 0, 1), "nan", "fp8 of what folds", None),
     ("fp16", op("add", 0, 1), "nan", "", None)])
 def test_what_folds_beside_fp8_has_a_relative_that_does_not(target: str, node: Pointwise, value: str, known: str,
-                                            drawn: Cast | Pointwise | None) -> None:
+                                            drawn: Cast | Pointwise | None):
     number = constant(value, "i32" if value.isdigit() else "fp32")
     graph = vector(load("in0"), number, load("in1"), node, store("out0", X, 3), in0="fp32", in1="i32", out0=target)
     found = without(graph)
@@ -303,7 +303,7 @@ _ZERO = Index(expr=apply("mul", apply("floordiv", Sym("n0"), num(8)), X), dtype=
     (op("sub", 1, 3), "7", False)])
 @each("target", ["fp8e4nv", "bf16"])
 def test_one_number_whatever_is_loaded_makes_equal_pairs_of_fp8_unless_triton_folds_it(
-        node: Pointwise, value: str, known: bool, target: str) -> None:
+        node: Pointwise, value: str, known: bool, target: str):
     """By the code that 3.6.0 makes of them: one cvt.rn.satfinite.e4m3x2.f32, and PACK_AB_MERGE_C with R1."""
     graph = vector(load("in0"), constant(value, "i32"), op("maximum", 0, 1), _ZERO, op("lt", 0, 1), node,
                    store("out0", X, 5), in0="i32", out0=target)
@@ -311,14 +311,14 @@ def test_one_number_whatever_is_loaded_makes_equal_pairs_of_fp8_unless_triton_fo
 
 
 @each("mask, known", [(Index(expr=apply("ge", X, num(2)), dtype="i1"), "fp8 of what folds"), (op("ne", 0, 0), "")])
-def test_truth_that_axes_decide_is_named_where_it_becomes_fp8(mask: Node, known: str) -> None:
+def test_truth_that_axes_decide_is_named_where_it_becomes_fp8(mask: Node, known: str):
     graph = vector(load("in0"), mask, op("eq", 0, 0), Masked(mask=1, arg=2, other="true"), cast(3, "fp8e5"),
                    store("out0", X, 4), in0="i32", out0="fp8e5")
     assert named(graph) == known and without(graph) == graph
 
 
 @each("between, known", [(cast(0, "fp8e5"), True), (load("in1"), False)])
-def test_powers_to_the_bits_of_an_fp8_have_a_sum_as_relative(between: Node, known: bool) -> None:
+def test_powers_to_the_bits_of_an_fp8_have_a_sum_as_relative(between: Node, known: bool):
     graph = vector(load("in0"), between, cast(1, "i8", bitcast=True), cast(2, "i32"), op("pow", 0, 3),
                    store("out0", X, 4), in0="i32", in1="fp8e5", out0="i32")
     assert named(graph) == ("power to the bits of an fp8" if known else "")
@@ -326,7 +326,7 @@ def test_powers_to_the_bits_of_an_fp8_have_a_sum_as_relative(between: Node, know
 
 
 @each("dtype, block, known", [("i8", 8, True), ("i16", 8, True), ("i16", 4, False), ("i32", 8, False)])
-def test_16_bit_sums_of_lanes_beyond_an_axis_are_named(dtype: str, block: int, known: bool) -> None:
+def test_16_bit_sums_of_lanes_beyond_an_axis_are_named(dtype: str, block: int, known: bool):
     gather = vector(load("in0"), Load(buffer="in1", index=Sym(name="v0"), checked=True), store("out0", X, 1),
                     in0=dtype, in1="fp32", out0="fp32")
     total = linear(dtype, constant("2", dtype), op("add", 0, 1))
@@ -339,7 +339,7 @@ def test_16_bit_sums_of_lanes_beyond_an_axis_are_named(dtype: str, block: int, k
     (op("add", 0, 1), 2, True), (op("sub", 0, 1), 2, True), (op("sub", 1, 0), 2, False), (op("add", 0, 1), 1, False),
     (op("add", 0, 0), 2, False), (op("mul", 0, 1), 2, False)])
 def test_a_16_bit_sum_with_a_constant_and_several_users_has_a_relative_that_is_no_sum(node: Pointwise, users: int,
-                                                                                      known: bool) -> None:
+                                                                                      known: bool):
     graph = vector(load("in0"), constant("2", "i16"), node, op("relu", 2), store("out0", X, 3),
                    store("out1", X, 2 if users == 2 else 0), in0="i16", out0="i16", out1="i16")
     assert named(graph) == ("16-bit sum with several users" if known else "")
@@ -351,7 +351,7 @@ def test_a_16_bit_sum_with_a_constant_and_several_users_has_a_relative_that_is_n
     ("i32", "-2", "neg", "maximum_tl", False), ("i64", "2", "neg", "maximum_tl", False),
     ("i64", "-2", "bitwise_not", "maximum_tl", False), ("i64", "-2", "neg", "add", False)])
 def test_the_limit_of_a_negated_abs_of_64_bits_is_told_from_others(dtype: str, limit: str, between: str, last: str,
-                                                                   known: bool) -> None:
+                                                                   known: bool):
     graph = linear(dtype, op("abs", 0), op(between, 1), constant(limit, dtype), op(last, 2, 3))
     assert [position for position, _, _ in forms.LIMIT.found(graph)] == ([4] if known else [])
 
@@ -361,7 +361,7 @@ def test_the_limit_of_a_negated_abs_of_64_bits_is_told_from_others(dtype: str, l
     (apply("max", num(3), apply("max", apply("mul", X, num(-1)), num(5))), True),
     (apply("max", apply("min", apply("neg", X), num(5)), num(3)), False),
     (apply("min", apply("neg", X), num(5)), False), (apply("min", apply("min", X, num(5)), num(3)), False)])
-def test_an_extremum_of_three_with_a_negation_in_an_index_is_told_from_others(expr: Apply, known: bool) -> None:
+def test_an_extremum_of_three_with_a_negation_in_an_index_is_told_from_others(expr: Apply, known: bool):
     graph = vector(Index(expr=expr, dtype="i32"), store("out0", X, 0), out0="i32")
     assert named(graph) == ("extremum of three, one negated" if known else "")
     ((_, _, made),) = index_forms.EXTREMUM_IN_INDEX.found(graph) if known else ((0, None, {0: graph.nodes[0]}),)
@@ -369,7 +369,7 @@ def test_an_extremum_of_three_with_a_negation_in_an_index_is_told_from_others(ex
 
 
 @each("length, known", [(129, True), (135, True), (136, False), (192, False), (255, False)])
-def test_16_bit_sums_are_paired_where_an_axis_ends_within_a_thread(length: int, known: bool) -> None:
+def test_16_bit_sums_are_paired_where_an_axis_ends_within_a_thread(length: int, known: bool):
     """Also those of a range, of which the compiler makes a difference and one comparison."""
     within = apply("and", apply("ge", Sym(name="v0"), num(-16)), apply("lt", Sym(name="v0"), num(16)))
     asked = vector(load("in0"), Index(expr=within, dtype="i1"), store("out0", X, 1), length=length, in0="i16",
@@ -381,7 +381,7 @@ def test_16_bit_sums_are_paired_where_an_axis_ends_within_a_thread(length: int, 
 
 
 @each("float_bits, known", [(True, True), (False, False)])
-def test_integer_products_of_float_bits_have_a_relative(float_bits: bool, known: bool) -> None:
+def test_integer_products_of_float_bits_have_a_relative(float_bits: bool, known: bool):
     computed = op("mul", 0, 0) if float_bits else load("in0")
     graph = vector(load("in0"), computed, cast(1, "i32", bitcast=True), load("in1"), op("minimum", 2, 2),
                    op("mul", 3, 4), store("out0", X, 5), in0="fp32", in1="i32", out0="i32")
@@ -391,13 +391,13 @@ def test_integer_products_of_float_bits_have_a_relative(float_bits: bool, known:
 
 
 @each("dtype, name, known", [("i16", "pow", True), ("u16", "pow", True), ("i32", "pow", False), ("i16", "mul", False)])
-def test_a_power_of_16_bit_integers_loops_and_a_product_does_not(dtype: str, name: str, known: bool) -> None:
+def test_a_power_of_16_bit_integers_loops_and_a_product_does_not(dtype: str, name: str, known: bool):
     graph = linear(dtype, load("in0"), op(name, 0, 0))
     check_named(graph, "power of 16-bit integers", known)
 
 
 @each("length, dtype, known", [(1, "fp8e4nv", True), (4, "fp8e4nv", False), (1, "bf16", False)])
-def test_what_all_load_from_one_element_makes_equal_pairs_of_fp8(length: int, dtype: str, known: bool) -> None:
+def test_what_all_load_from_one_element_makes_equal_pairs_of_fp8(length: int, dtype: str, known: bool):
     graph = vector(Load(buffer="in0", index=num(0)), store("out0", X, 0), length=8, in0="bf16", out0=dtype)
     graph = replace(graph, buffers=tuple(replace(one, length=length) if one.name == "in0" else one
                                          for one in graph.buffers))
@@ -407,7 +407,7 @@ def test_what_all_load_from_one_element_makes_equal_pairs_of_fp8(length: int, dt
 @each("of, to, known", [("fp8e5", "bf16", True), ("fp8e5", "fp16", False), ("fp8e4nv", "bf16", False)])
 @each("converted", [True, False])
 def test_fp8e5_that_becomes_bf16_is_named_and_fp16_takes_its_place(of: str, to: str, known: bool,
-                                                                   converted: bool) -> None:
+                                                                   converted: bool):
     nodes = (cast(0, to),) if converted else ()
     graph = vector(load("in0"), *nodes, store("out0", X, len(nodes)), in0=of, out0=to)
     check_named(graph, "fp8e5 to bf16", known)
@@ -426,7 +426,7 @@ def _few(value: int, name: str, *, of: int = 0) -> tuple[Node, ...]:
     ((cast(0, "i8"), cast(1, "i32"), *_few(3, "left_shift", of=2)), False, False),
     (_few(22, "right_shift"), False, False)])
 def test_a_half_of_an_integer_of_few_bits_is_told_from_others(nodes: tuple[Node, ...], upcast: bool,
-                                                              known: bool) -> None:
+                                                              known: bool):
     """Of 11 bits at most, of which the highest exceeds 65504."""
     last = len(nodes)
     graph = vector(load("in0"), *nodes, cast(last, "fp16"), cast(last + 1, "fp32"), store("out0", X, last + 2),
@@ -442,7 +442,7 @@ def test_a_half_of_an_integer_of_few_bits_is_told_from_others(nodes: tuple[Node,
     ("fp32", "i8", "lt", "looped", R, False)])
 def test_a_float_that_becomes_a_narrow_integer_once_and_is_compared_in_a_loop_is_told_from_others(
         of: str, to: str, by: str, reduction: Literal["looped", "cooperative", "persistent"], along: Sym,
-        known: bool) -> None:
+        known: bool):
     graph = matrix(load("in0", along), cast(0, to), load("in1", at(8)), op(by, 1, 2), store("out0", at(8), 3), rows=4,
                    columns=8, in0=(of, 8), in1=(to, 32), out0=(to if by == "bitwise_and" else "i1", 32))
     graph = replace(graph, schedules=(Schedule(reduction=reduction, r_block=2),))
@@ -456,7 +456,7 @@ _REST = apply("python_mod", Sym("v0"), num(7))
     (apply("ceildiv", _REST, num(2)), True), (apply("floordiv", apply("add", _REST, num(1)), num(2)), True),
     (apply("floordiv", _REST, num(2)), False), (apply("ceildiv", apply("mul", _REST, num(99)), num(2)), False),
     (apply("ceildiv", X, num(2)), False)])
-def test_a_divided_sum_of_a_byte_is_told_from_others(expr: Apply, known: bool) -> None:
+def test_a_divided_sum_of_a_byte_is_told_from_others(expr: Apply, known: bool):
     """x0 is none to a compiler that does not know how many blocks there are."""
     graph = vector(load("in0"), Index(expr=expr), store("out0", X, 1), in0="i32", out0="i64")
     assert named(graph) == ("divided sum of a byte" if known else "") and named(without(graph)) == ""

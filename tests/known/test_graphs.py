@@ -52,7 +52,7 @@ def of_entry(name: str) -> tuple[Rehearsal, dict[str, torch.Tensor]]:
 # What a device gave, said by hand: from the text of the entry, not from the prediction.
 
 
-def test_every_second_masked_element_of_all_ones_is_known_and_a_third_value_is_not() -> None:
+def test_every_second_masked_element_of_all_ones_is_known_and_a_third_value_is_not():
     rehearsal, right = of_entry("memory/value-c8ca17e52f")
     out = right["out0"]
     assert out.tolist() == [-128] * 64
@@ -62,7 +62,7 @@ def test_every_second_masked_element_of_all_ones_is_known_and_a_third_value_is_n
     assert taken(rehearsal, out0=out) == ()
 
 
-def test_the_lost_negation_of_a_minimum_is_known_and_a_wrong_sign_beside_it_is_not() -> None:
+def test_the_lost_negation_of_a_minimum_is_known_and_a_wrong_sign_beside_it_is_not():
     rehearsal, right = of_entry("pointwise/value-56a78a9862")
     a, b, c = typed(rehearsal, "in0", "in1", "in2")
     wrong = torch.minimum(torch.minimum(a, b), c)
@@ -76,7 +76,7 @@ def test_the_lost_negation_of_a_minimum_is_known_and_a_wrong_sign_beside_it_is_n
     ((op("abs", 0),), "maximum", torch.maximum), ((op("abs_tl", 0), op("neg", 2)), "minimum", torch.minimum)])
 def test_an_absolute_number_in_an_extremum_is_known_as_the_number_itself_and_its_negation_is_not(
         dtype: str, nodes: tuple[Node, ...], last: str,
-        taken_for: Callable[[torch.Tensor, torch.Tensor], torch.Tensor]) -> None:
+        taken_for: Callable[[torch.Tensor, torch.Tensor], torch.Tensor]):
     """max(|a|, b), which is one instruction of a, -a and b: ptxas of 3.8.0 leaves VIMNMX3 a, a, b."""
     graph = vector(load("in0"), load("in1"), *nodes, op(last, 1 + len(nodes), 1), store("out0", X, 2 + len(nodes)),
                    length=64, in0=dtype, in1=dtype, out0=dtype)
@@ -87,7 +87,7 @@ def test_an_absolute_number_in_an_extremum_is_known_as_the_number_itself_and_its
     assert taken(rehearsal, out0=taken_for(-a, b)) == ()
 
 
-def test_a_negation_lost_in_an_index_expression_is_known_and_a_wrong_choice_beside_it_is_not() -> None:
+def test_a_negation_lost_in_an_index_expression_is_known_and_a_wrong_choice_beside_it_is_not():
     """min(min(-x, 5), x % 97) // -3 for every x, as min(x, 5) // -3 where VIMNMX3 has lost the negation."""
     x = Sym(name="x0")
     least = apply("min", apply("min", apply("neg", x), num(5)), apply("python_mod", x, num(97)))
@@ -102,7 +102,7 @@ def test_a_negation_lost_in_an_index_expression_is_known_and_a_wrong_choice_besi
     assert taken(rehearsal, out0=wrong) == ()
 
 
-def test_one_for_the_bits_of_a_double_that_is_a_truth_is_known_and_two_is_not() -> None:
+def test_one_for_the_bits_of_a_double_that_is_a_truth_is_known_and_two_is_not():
     graph = vector(load("in0"), load("in1"), op("eq", 0, 1), cast(2, "fp64"), replace(cast(3, "i64"), bitcast=True),
                    cast(4, "fp32"), store("out0", X, 5), store("out1", X, 4), in0="i32", in1="i32", out0="fp32",
                    out1="i64")
@@ -112,7 +112,7 @@ def test_one_for_the_bits_of_a_double_that_is_a_truth_is_known_and_two_is_not() 
     assert taken(rehearsal, out0=torch.full((4,), 2.0)) == ()
 
 
-def test_the_bits_of_a_truth_are_converted_by_way_of_another_type_too() -> None:
+def test_the_bits_of_a_truth_are_converted_by_way_of_another_type_too():
     """1 as bf16, taken for fp16: the least subnormal number; ptxas makes it 1.0."""
     graph = vector(load("in0"), op("eq", 0, 0), cast(1, "i16"), cast(2, "bf16", bitcast=True),
                    cast(3, "fp16", bitcast=True), store("out0", X, 4), in0="i32", out0="fp16")
@@ -122,14 +122,14 @@ def test_the_bits_of_a_truth_are_converted_by_way_of_another_type_too() -> None:
     assert taken(rehearsal, out0=torch.full((4,), 2.0, dtype=torch.float16)) == ()
 
 
-def test_the_limit_of_a_negated_abs_is_known_and_another_constant_is_not() -> None:
+def test_the_limit_of_a_negated_abs_is_known_and_another_constant_is_not():
     rehearsal, right = of_entry("pointwise/value-4264b32097")
     assert rehearsal.buffers["in0"].typed().tolist() == [-1, 0, 3] and right["out0"].tolist() == [-1, 0, -2]
     assert taken(rehearsal, out0=torch.tensor([-2, -2, -2])) == ("limit-of-negated-abs",)
     assert taken(rehearsal, out0=torch.tensor([-2, -1, -2])) == ()
 
 
-def test_a_gather_at_the_limit_of_a_negated_abs_is_known_and_one_beside_it_is_not() -> None:
+def test_a_gather_at_the_limit_of_a_negated_abs_is_known_and_one_beside_it_is_not():
     """in0[max(min(v0, 4), -5)] with v0 = min(-x, x), as in0[-5] for every x."""
     x = Sym(name="x0")
     wrapped = apply("max", apply("min", Sym(name="v0"), num(4)), num(-5))
@@ -143,7 +143,7 @@ def test_a_gather_at_the_limit_of_a_negated_abs_is_known_and_one_beside_it_is_no
     assert taken(rehearsal, out0=torch.full_like(right, 1)) == ()
 
 
-def test_a_16_bit_sum_that_one_of_its_users_gets_without_the_constant_is_known_and_another_sum_is_not() -> None:
+def test_a_16_bit_sum_that_one_of_its_users_gets_without_the_constant_is_known_and_another_sum_is_not():
     graph = vector(load("in0"), constant("-1", "i16"), op("add", 0, 1), op("logical_not", 2), cast(3, "fp32"),
                    store("out0", X, 4), store("out1", X, 2), in0="i16", out0="fp32", out1="i16")
     rehearsal = rehearse(case_of(graph))
@@ -158,7 +158,7 @@ def test_a_16_bit_sum_that_one_of_its_users_gets_without_the_constant_is_known_a
 @pytest.mark.parametrize(("name", "output", "issue"), [
     ("pointwise/value-7dffa9578f", "out2", "bits-of-a-truth-as-a-half"),
     ("memory/value-f62cbc5e25", "out0", "bits-of-a-truth-as-a-half")])
-def test_one_for_the_bits_of_one_is_known_and_two_is_not(name: str, output: str, issue: str) -> None:
+def test_one_for_the_bits_of_one_is_known_and_two_is_not(name: str, output: str, issue: str):
     rehearsal, right = of_entry(name)
     one = torch.ones_like(right[output])
     assert taken(rehearsal, **{output: one}) == (issue,)
@@ -174,7 +174,7 @@ _ZERO, _MINUS_ZERO, _ONE = (constant(value, "fp32") for value in ("0.0", "-0.0",
     (constant("-1.0", "fp32"), op("where", 2, 3, 1), op("neg", 4)),
     (constant("-1.0", "fp32"), Masked(mask=2, arg=3, other="0.0"), op("mul", 4, 3))])
 def test_plus_zero_for_minus_zero_is_known_however_the_choice_is_folded_and_minus_one_is_not(
-        nodes: tuple[Node, ...]) -> None:
+        nodes: tuple[Node, ...]):
     graph = vector(load("in0"), _ZERO, op("lt", 0, 1), *nodes, store("out0", X, 2 + len(nodes)), in0="fp32",
                    out0="fp32")
     rehearsal = rehearse(case_of(graph))
@@ -187,7 +187,7 @@ def test_plus_zero_for_minus_zero_is_known_however_the_choice_is_folded_and_minu
 
 
 @pytest.mark.parametrize("value", ["5.0", "-1.0"])
-def test_minus_zero_that_is_chosen_with_another_number_than_one_is_compiled_right(value: str) -> None:
+def test_minus_zero_that_is_chosen_with_another_number_than_one_is_compiled_right(value: str):
     graph = vector(load("in0"), constant(value, "fp32"), op("lt", 0, 1), _MINUS_ZERO, op("where", 2, 1, 3),
                    store("out0", X, 4), in0="fp32", out0="fp32")
     assert not CHOICE.has(case_of(graph))
@@ -197,7 +197,7 @@ def test_minus_zero_that_is_chosen_with_another_number_than_one_is_compiled_righ
     ("bitwise_or", 0, lambda a, b: a | b), ("bitwise_and", 0, lambda a, b: a & ~b), ("bitwise_xor", 0, lambda a, b: b),
     ("bitwise_and", 1, lambda a, b: b & ~a), ("bitwise_xor", 1, lambda a, b: a)])
 def test_the_tables_that_the_assembler_makes_of_a_lop3_are_known(
-        logic: str, beside: int, table: Callable[[torch.Tensor, torch.Tensor], torch.Tensor]) -> None:
+        logic: str, beside: int, table: Callable[[torch.Tensor, torch.Tensor], torch.Tensor]):
     """Beside the register that it has once or twice; what else asks for the lop3 is right."""
     graph = vector(load("in0"), load("in1"), Asm(body="lop3_xor", args=(0, 1, 1)), op(logic, 2, beside),
                    op("sub", 2, 3), store("out0", X, 4), in0="i32", in1="i32", out0="i32")
@@ -218,7 +218,7 @@ def _with_a_lop3(value: str, last: str, *behind: Node) -> Case:
 
 
 @pytest.mark.parametrize(("value", "known"), [("2", True), ("6", False)])
-def test_a_bit_of_an_exponent_that_is_the_register_itself_is_known_and_another_is_not(value: str, known: bool) -> None:
+def test_a_bit_of_an_exponent_that_is_the_register_itself_is_known_and_another_is_not(value: str, known: bool):
     """`LOP3.LUT P4, RZ, R14, 0x2, RZ, 0x84`: whether bit 1 is set is asked of 2 & ~b. The mask of a bit is no 6."""
     rehearsal = rehearse(_with_a_lop3(value, "pow"))
     a, b = typed(rehearsal, "in0", "in1")
@@ -230,7 +230,7 @@ def test_a_bit_of_an_exponent_that_is_the_register_itself_is_known_and_another_i
 
 @pytest.mark.parametrize(("value", "last", "controlled"), [
     ("2", "pow", False), ("6", "pow", True), ("2", "right_shift", True), ("2", "lt", True), ("2", "bitwise_and", True)])
-def test_a_lop3_that_is_combined_with_more_than_is_known_is_controlled(value: str, last: str, controlled: bool) -> None:
+def test_a_lop3_that_is_combined_with_more_than_is_known_is_controlled(value: str, last: str, controlled: bool):
     case, name, asked = _with_a_lop3(value, last, cast(5, "i32")), "lop3-of-one-register-twice", list[Case]()
 
     def attributed(*names: str, fails: bool) -> tuple[str, ...]:
@@ -246,7 +246,7 @@ def test_a_lop3_that_is_combined_with_more_than_is_known_is_controlled(value: st
 
 
 @pytest.mark.parametrize(("value", "known"), [(2.0**32, True), (65535.0, True), (255.0, True), (2.0**33, False)])
-def test_an_unsigned_number_modulo_a_smaller_power_of_two_is_known(value: float, known: bool) -> None:
+def test_an_unsigned_number_modulo_a_smaller_power_of_two_is_known(value: float, known: bool):
     """-1 of i8 by way of u64 as fp32 (corpus, 3.8.0 on): 2^32 for 2^64."""
     rehearsal, right = of_entry("pointwise/value-16fc4b2029")
     assert right["out5"].tolist() == [2.0**64]
@@ -254,7 +254,7 @@ def test_an_unsigned_number_modulo_a_smaller_power_of_two_is_known(value: float,
     assert taken(rehearsal, out5=torch.full_like(right["out5"], value)) == issue
 
 
-def test_the_fraction_of_an_integer_beyond_a_half_is_known_and_another_is_not() -> None:
+def test_the_fraction_of_an_integer_beyond_a_half_is_known_and_another_is_not():
     """-2^31 of negative numbers has -0.5, and -inf, which it is as a half, has itself."""
     graph = vector(load("in0"), constant("-2147483648", "i32"), op("bitwise_and", 0, 1), cast(2, "fp16"),
                    op("frexp", 3), Part(of=4, item=0), store("out0", X, 5), in0="i32", out0="fp16")
@@ -265,7 +265,7 @@ def test_the_fraction_of_an_integer_beyond_a_half_is_known_and_another_is_not() 
     assert taken(rehearsal, out0=right.clamp(min=-0.25)) == ()
 
 
-def test_an_integer_beyond_a_half_is_known_where_it_is_stored_and_controlled_where_others_meet_it() -> None:
+def test_an_integer_beyond_a_half_is_known_where_it_is_stored_and_controlled_where_others_meet_it():
     """PTX of 3.6.0 and 3.9.0: shl.b32 r, r, 22; cvt.rn.f32.s32. Only 3.6.0 multiplies that."""
     nodes = load("in0"), constant("22", "i32"), op("left_shift", 0, 1), cast(2, "fp16")
     stored = vector(*nodes, store("out0", X, 3), in0="i32", out0="fp32")
@@ -283,7 +283,7 @@ def test_an_integer_beyond_a_half_is_known_where_it_is_stored_and_controlled_whe
         assert any(records) == controlled and len(records) == 1 + controlled
 
 
-def test_a_quotient_without_a_constant_or_a_place_in_a_thread_is_known_and_another_place_is_not() -> None:
+def test_a_quotient_without_a_constant_or_a_place_in_a_thread_is_known_and_another_place_is_not():
     """ceildiv(r, 3) of elements 64 apart, of which constants 2 and 66 are lost."""
     graph = matrix(Index(expr=apply("ceildiv", Sym(name="r"), num(3))), store("out0", at(127), 0), rows=1, columns=127,
                    out0=("i64", 127))
@@ -299,7 +299,7 @@ def _extremum(*behind: Node) -> Graph:
                   store("out0", X, 3 + len(behind)), in0="i16", in1="i16", out0="i16")
 
 
-def test_an_extremum_without_its_relu_is_known_and_its_negation_is_not() -> None:
+def test_an_extremum_without_its_relu_is_known_and_its_negation_is_not():
     rehearsal = rehearse(case_of(_extremum()))
     a, = typed(rehearsal, "in0")
     assert rehearsal.outputs()["out0"].tolist() == [0, 0, 0, 0] and a.tolist() == [-3, -2, -1, 0]
@@ -307,7 +307,7 @@ def test_an_extremum_without_its_relu_is_known_and_its_negation_is_not() -> None
     assert taken(rehearsal, out0=torch.where(a == -3, -a, a)) == ()
 
 
-def test_a_maximum_without_the_relu_in_it_is_known_and_the_next_number_is_not() -> None:
+def test_a_maximum_without_the_relu_in_it_is_known_and_the_next_number_is_not():
     """max(~b, k > 0 ? relu(a) : 3) of bytes, of which every second one was max(~b, a) on an H200."""
     graph = vector(load("in0"), load("in1"), op("bitwise_not", 1), op("relu", 0),
                    Index(expr=apply("ge", Sym(name="x0"), num(1)), dtype="i1"), Masked(mask=4, arg=3, other="3"),
@@ -321,7 +321,7 @@ def test_a_maximum_without_the_relu_in_it_is_known_and_the_next_number_is_not() 
     assert taken(rehearsal, out0=wrong) == ()
 
 
-def test_an_element_of_another_output_beside_a_known_one_is_new() -> None:
+def test_an_element_of_another_output_beside_a_known_one_is_new():
     graph = vector(load("in0"), load("in1"), op("maximum", 0, 1), op("relu", 2), op("add", 0, 1), store("out0", X, 3),
                    store("out1", X, 4), in0="i16", in1="i16", out0="i16", out1="i16")
     rehearsal = rehearse(case_of(graph))
@@ -338,7 +338,7 @@ CONTROLLED = [one for one in ISSUES if one.relative and one.entries]
 
 
 @pytest.mark.parametrize("known", CONTROLLED, ids=lambda one: one.name)
-def test_a_defect_that_stays_without_the_form_is_new(known: KnownIssue) -> None:
+def test_a_defect_that_stays_without_the_form_is_new(known: KnownIssue):
     case = ENTRIES.find(known.entries[0]).case
     signature = ENTRIES.find(known.entries[0]).signature
     failure = replace(outcome(case, failed=True), signature=signature, verdict=signature.verdict,
@@ -355,7 +355,7 @@ def test_a_defect_that_stays_without_the_form_is_new(known: KnownIssue) -> None:
     assert known.name in Attribution(lambda one: outcome(one, failed=False)).issues(case, failure)
 
 
-def test_what_meets_other_elements_is_controlled_and_what_does_not_is_only_predicted() -> None:
+def test_what_meets_other_elements_is_controlled_and_what_does_not_is_only_predicted():
     def records(graph: Graph) -> list[tuple[bool, bool]]:
         return [(bool(one.explains), one.relative is not None) for one in issues_of(case_of(graph), "own")
                 if one.name == "masked-narrow-negative-other"]

@@ -24,7 +24,7 @@ def _known(name: str) -> KnownIssue:
     return next(one for one in ISSUES if one.name == name)
 
 
-def test_bits_as_a_number_are_the_known_issue_and_a_wrong_extremum_in_memory_beside_them_is_new() -> None:
+def test_bits_as_a_number_are_the_known_issue_and_a_wrong_extremum_in_memory_beside_them_is_new():
     known = _known("interpreter-atomic-extrema-of-fp64")
     case = entry(known.entries[0]).case
     values = {"x0": ("1.0", "-3.0", "-4.0"), "x1": ("2.0", "0.0", "-5.0")}
@@ -40,7 +40,7 @@ def test_bits_as_a_number_are_the_known_issue_and_a_wrong_extremum_in_memory_bes
     assert rehearsal.judged(wrong)[1] == ()
 
 
-def test_zeros_for_a_padding_of_nan_are_known_and_zeros_for_what_a_tensor_holds_are_not() -> None:
+def test_zeros_for_a_padding_of_nan_are_known_and_zeros_for_what_a_tensor_holds_are_not():
     known = _known("interpreter-pads-bits-with-zeros")
     case = entry(known.entries[0]).case
     call = cases.call_of(case)
@@ -63,7 +63,7 @@ def test_zeros_for_a_padding_of_nan_are_known_and_zeros_for_what_a_tensor_holds_
     assert rehearsal.judged({"out0": torch.zeros_like(half)})[1] == ()
 
 
-def test_a_scan_of_nans_along_an_axis_from_the_end_is_two_defects_and_of_numbers_one() -> None:
+def test_a_scan_of_nans_along_an_axis_from_the_end_is_two_defects_and_of_numbers_one():
     call = Call(row="tl.associative_scan", operands=(Operand(kind="block", dtype="fp32", shape=(2, 4, 2)),),
                 options={"axis": -3, "function": "_larger"}, stored=("fp32",))
     nans, numbers = (calling(call, {"x0": Content(base=base)}) for base in (
@@ -81,7 +81,7 @@ def test_a_scan_of_nans_along_an_axis_from_the_end_is_two_defects_and_of_numbers
     assert Attribution(rid_of_both).issues(numbers, failure) == ("interpreter-takes-axes-from-the-front-only",)
 
 
-def test_errors_of_another_text_and_numbers_instead_of_nan_are_new() -> None:
+def test_errors_of_another_text_and_numbers_instead_of_nan_are_new():
     other = {"interpreter-methods-of-math": "AttributeError: 'int' object has no attribute 'to'",
              "rows-numbered-in-16-bits": "'tt.descriptor_gather' op is not supported",
              "interpreter-sums-beyond-32-bits": "OverflowError: cannot convert float infinity to integer",
@@ -93,7 +93,7 @@ def test_errors_of_another_text_and_numbers_instead_of_nan_are_new() -> None:
         assert known.shows_as(signature) and not known.shows_as(replace(signature, kind=kind))
 
 
-def test_the_control_of_a_scaled_product_of_bf16_has_ones_there_and_keeps_the_other_side() -> None:
+def test_the_control_of_a_scaled_product_of_bf16_has_ones_there_and_keeps_the_other_side():
     known = next(one for one in PRODUCTS if one.name == "interpreter-scales-bf16-as-fp16")
     case = entry(known.entries[0]).case
     relative = relative_of(known, case)
@@ -108,7 +108,7 @@ def test_the_control_of_a_scaled_product_of_bf16_has_ones_there_and_keeps_the_ot
     assert none is not None and not known.match(none)
 
 
-def test_a_sum_without_an_axis_is_known_where_one_with_an_axis_is_right_and_sums_of_64_bits_are_not() -> None:
+def test_a_sum_without_an_axis_is_known_where_one_with_an_axis_is_right_and_sums_of_64_bits_are_not():
     known = next(one for one in GRAPHS if one.name == "interpreter-sums-beyond-32-bits")
     found = entry(known.entries[0])
     assert isinstance(found.case.program, Graph)
@@ -120,7 +120,7 @@ def test_a_sum_without_an_axis_is_known_where_one_with_an_axis_is_right_and_sums
     assert not known.match(replace(found.case, program=wide))
 
 
-def test_the_upper_limit_that_a_clamp_gives_for_a_signalling_nan_is_known_and_for_a_quiet_one_it_is_new() -> None:
+def test_the_upper_limit_that_a_clamp_gives_for_a_signalling_nan_is_known_and_for_a_quiet_one_it_is_new():
     """fmin(fmax(NaN, 0), 1) is 1 where numpy's fmax keeps the NaN."""
     limits = tuple(Operand(kind="number", dtype="fp32", number=one) for one in ("0.0", "1.0"))
     call = Call(row="tl.clamp", operands=(Operand(dtype="fp64", shape=(2,)), *limits), stored=("fp64",))
@@ -131,7 +131,7 @@ def test_the_upper_limit_that_a_clamp_gives_for_a_signalling_nan_is_known_and_fo
         assert rehearsal.judged(wrong)[1] == known
 
 
-def test_a_constant_that_is_nan_is_known_and_one_that_is_a_number_is_not() -> None:
+def test_a_constant_that_is_nan_is_known_and_one_that_is_a_number_is_not():
     known, whole = _known("interpreter-extrema-give-nan"), Content(base=Small(low=-4, high=4))
     nan, number = (calling(Call(row="tl.minimum", operands=(Operand(dtype="fp64", shape=(2,)), Operand(
         kind="number", dtype="fp32", number=one)), stored=("fp64",)), {"x0": whole}) for one in ('float("nan")', "0.5"))
@@ -140,7 +140,7 @@ def test_a_constant_that_is_nan_is_known_and_one_that_is_a_number_is_not() -> No
         nan, "out0", kind="nan_unexpected")))
 
 
-def test_of_two_reads_the_larger_is_known_to_mind_signalling_nans_and_their_product_is_not() -> None:
+def test_of_two_reads_the_larger_is_known_to_mind_signalling_nans_and_their_product_is_not():
     block, seen = Operand(dtype="fp32", shape=(2,)), {}
     for form in (6, 7):
         call = Call(row="memory.reread", operands=(block, block), options={"form": form}, stored=("fp32",))

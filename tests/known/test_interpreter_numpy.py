@@ -22,7 +22,7 @@ def case_of(row: str, values: tuple[str, ...]) -> Case:
 @pytest.mark.parametrize("sums, names", [
     ((0.0, 0.0), ("interpreter-sums-from-zero",)),  # of the negative zeros, and of a mixed line, which is right
     ((-0.0, -0.0), ()), ((0.0, 1.0), ()), ((1.0, 0.0), ())])
-def test_only_sums_of_negative_zeros_may_lack_their_sign(sums: tuple[float, float], names: tuple[str, ...]) -> None:
+def test_only_sums_of_negative_zeros_may_lack_their_sign(sums: tuple[float, float], names: tuple[str, ...]):
     case = case_of("tl.sum", ("-0.0", "-0.0", "0.0", "-0.0"))
     judged, found = rehearse(case).judged({"out0": torch.tensor(sums)})
     assert judged.verdict.failed and found == names
@@ -32,7 +32,7 @@ def test_only_sums_of_negative_zeros_may_lack_their_sign(sums: tuple[float, floa
 @pytest.mark.parametrize("row, off, logarithm", [
     ("tl.log.log_tl", 1.0078125, np.log), ("tl.log2.log2_tl", 0.74908775, np.log2)])
 def test_only_the_logarithms_of_numpy_are_known(
-        row: str, off: float, logarithm: Callable[..., Any], away: int, known: bool) -> None:
+        row: str, off: float, logarithm: Callable[..., Any], away: int, known: bool):
     values = np.array([off, 3.0], np.float32)
     logarithms = logarithm(values)
     for _ in range(away):

@@ -19,7 +19,7 @@ def entry(name: str) -> CorpusEntry:
 
 
 @each_proof
-def test_an_issue_is_proved_by_entries_that_have_its_pattern(issue: KnownIssue, name: str) -> None:
+def test_an_issue_is_proved_by_entries_that_have_its_pattern(issue: KnownIssue, name: str):
     found = entry(name)
     assert f"{found.case.target}/{found.id}" == name
     assert issue.concerns(found.case, found.signature.subject)
@@ -30,7 +30,7 @@ def test_an_issue_is_proved_by_entries_that_have_its_pattern(issue: KnownIssue, 
 
 
 @each_proof
-def test_what_an_entry_recorded_is_predicted_to_the_element(issue: KnownIssue, name: str) -> None:
+def test_what_an_entry_recorded_is_predicted_to_the_element(issue: KnownIssue, name: str):
     found = entry(name)
     if not issue.explains or issue.tells(found.signature):
         pytest.skip("no values to predict")
@@ -43,7 +43,7 @@ def test_what_an_entry_recorded_is_predicted_to_the_element(issue: KnownIssue, n
 
 
 @each_proof
-def test_the_relative_of_an_entry_lacks_the_pattern(issue: KnownIssue, name: str) -> None:
+def test_the_relative_of_an_entry_lacks_the_pattern(issue: KnownIssue, name: str):
     if issue.relative is None:
         pytest.skip("no relative")
     relative = issue.relative(entry(name).case)
@@ -51,7 +51,7 @@ def test_the_relative_of_an_entry_lacks_the_pattern(issue: KnownIssue, name: str
     assert not issue.match(relative)
 
 
-def test_what_the_interpreter_gets_wrong_is_no_defect_of_a_stage_that_it_has_not() -> None:
+def test_what_the_interpreter_gets_wrong_is_no_defect_of_a_stage_that_it_has_not():
     stages = {one.stage for one in all_issues() if one.shows_on("interpreter")}
     assert not stages & {"llvm", "ptxas"} and stages >= {"front-end", "inductor", "interpreter", "language"}
     assert {one.stage for one in all_issues() if one.shows_on("compile:sm_90")} >= {"llvm", "ptxas", "ttgir"}

@@ -32,7 +32,7 @@ def _twice_converted(source: str, between: str, to: str, *behind: Node, values: 
 @pytest.mark.parametrize("negated", [False, True])
 def test_a_value_that_is_converted_once_not_twice_is_known_and_another_one_is_new(
         types: tuple[str, str, str], values: tuple[str, ...], right: tuple[float, ...], once: tuple[float, ...],
-        negated: bool) -> None:
+        negated: bool):
     case = _twice_converted(*types, *[Pointwise(op="neg", args=(2,))] * negated, values=values)
     rehearsal, sign = rehearse(case), -1 if negated else 1
     out = rehearsal.outputs()["out0"]
@@ -48,7 +48,7 @@ def test_a_value_that_is_converted_once_not_twice_is_known_and_another_one_is_ne
     ("fp16", "fp32", "fp16", False), ("fp16", "bf16", "fp32", True), ("fp32", "fp16", "i32", False),
     ("fp8e5", "bf16", "fp32", False), ("fp64", "fp32", "fp16", True)])
 def test_conversions_that_are_joined_are_told_from_those_of_which_none_rounds(
-        source: str, between: str, to: str, known: bool) -> None:
+        source: str, between: str, to: str, known: bool):
     case = _twice_converted(source, between, to, values=("1", "2"))
     assert JOINED.match(case) == known
     graph = case.program
@@ -65,7 +65,7 @@ def test_conversions_that_are_joined_are_told_from_those_of_which_none_rounds(
     ((cast(0, "bf16"), Reduce(kind="sum", args=(1,))), "fp32", (2.0,), (2.0078125,)),
     ((cast(0, "bf16"), Reduce(kind="max", args=(1,))), "fp32", (1.0,), (1.00390625,))])
 def test_a_half_that_is_not_rounded_before_or_behind_a_fold_is_known_and_another_value_is_new(
-        nodes: tuple[Node, ...], to: str, right: tuple[float, ...], once: tuple[float, ...]) -> None:
+        nodes: tuple[Node, ...], to: str, right: tuple[float, ...], once: tuple[float, ...]):
     scans, length = isinstance(nodes[-1], Scan), max(len(right), 2)
     graph = matrix(load("in0", at(length)), *nodes, store("out0", at(length) if scans else X, len(nodes)), rows=1,
                    columns=length, in0=("fp32" if nodes[1:] else "bf16", length), out0=(to, len(right)))
@@ -86,7 +86,7 @@ def test_a_half_that_is_not_rounded_before_or_behind_a_fold_is_known_and_another
     (False, "bf16", "fp32", True), (True, "bf16", "fp32", False), (False, "bf16", "bf16", False),
     (False, "fp32", "bf16", True), (True, "fp32", "bf16", False)])
 def test_a_sum_of_a_product_of_halves_that_are_not_rounded_before_or_behind_it_is_known_if_a_plain_sum_is_right(
-        upcast: bool, first: str, to: str, known: bool) -> None:
+        upcast: bool, first: str, to: str, known: bool):
     graph = vector(load("in0"), cast(0, "bf16"), load("in1"), op("mul_add", 2, 1, 2), store("out0", X, 3),
                    in0=first, in1="bf16", out0=to)
     case = compiled(replace(graph, schedules=(Schedule(upcast=upcast),)), "pointwise")

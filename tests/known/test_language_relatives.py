@@ -29,7 +29,7 @@ def named(name: str) -> KnownIssue:
     return next(one for one in (*ISSUES, *PRODUCTS, *STATEMENTS) if one.name == name)
 
 
-def test_an_operand_that_was_a_number_has_contents_in_the_relative() -> None:
+def test_an_operand_that_was_a_number_has_contents_in_the_relative():
     known = named("gluon-atomics-of-scalars")
     memory = Operand(kind="block", dtype="i32", shape=(8,))
     call = Call(row="gl.atomic_add", operands=(memory, Operand(kind="number", dtype="i32", number="3")),
@@ -40,7 +40,7 @@ def test_an_operand_that_was_a_number_has_contents_in_the_relative() -> None:
     assert relative.array("x1").content == Content(base=Mixture())
 
 
-def test_a_relative_of_integers_holds_no_nan() -> None:
+def test_a_relative_of_integers_holds_no_nan():
     known = named("interpreter-exchanges-no-floats")
     case = entry(known.entries[0]).case
     first = case.arrays[0]
@@ -53,7 +53,7 @@ def test_a_relative_of_integers_holds_no_nan() -> None:
         base=Small(low=-4, high=4), overrides=(Put(value="3", column=1),))
 
 
-def test_calls_of_unnamed_parameters_have_a_relative_with_names_and_calls_by_name_are_not_known() -> None:
+def test_calls_of_unnamed_parameters_have_a_relative_with_names_and_calls_by_name_are_not_known():
     known = named("positional-only-parameters-are-dropped")
     case = entry(known.entries[0]).case
     relative_of(known, case)
@@ -73,7 +73,7 @@ def test_calls_of_unnamed_parameters_have_a_relative_with_names_and_calls_by_nam
     relative_of(known, shorter)
 
 
-def test_a_pointer_moved_forward_is_known_by_whatever_lies_there_and_not_where_a_wide_offset_fails_as_well() -> None:
+def test_a_pointer_moved_forward_is_known_by_whatever_lies_there_and_not_where_a_wide_offset_fails_as_well():
     known = named("pointer-minus-unsigned-offset")
     found = entry(known.entries[0])
     outcome = outcome_of(found.case, Verdict.CRASH, found.signature, backend="cuda")
@@ -104,14 +104,14 @@ def is_told_whatever_its_control_gives(known: KnownIssue, case: Case, failure: O
         assert Attribution(lambda one, control=control: control).issues(case, failure) == names
 
 
-def test_a_choice_of_numbers_is_known_where_its_control_agrees_and_choices_of_tensors_are_not() -> None:
+def test_a_choice_of_numbers_is_known_where_its_control_agrees_and_choices_of_tensors_are_not():
     _, case, failure, right = controlled("interpreter-choices-are-numbers")
     assert failure.signature is not None
     hung = replace(failure, signature=replace(failure.signature, kind="launch", verdict=Verdict.HANG))
     assert Attribution(lambda one: right).issues(case, hung) == ()
 
 
-def test_a_loop_that_asks_its_variable_for_a_method_is_known_and_its_control_gives_the_same_value() -> None:
+def test_a_loop_that_asks_its_variable_for_a_method_is_known_and_its_control_gives_the_same_value():
     known = named("interpreter-loop-variables-are-numbers")
     script = Script(operands=(Operand(kind="scalar", dtype="u8"),), body=(
         node("idiom", variable("x0"), name="range_of_numbers", names="v0 s1 i2"),), stored=("v0",), results=(
@@ -124,7 +124,7 @@ def test_a_loop_that_asks_its_variable_for_a_method_is_known_and_its_control_giv
     assert [numpy_answer(one, np.array([251], np.uint8))[0].tolist() for one in (case, relative)] == [[1], [1]]
 
 
-def test_a_number_that_a_walrus_names_is_known_and_a_tensor_that_it_names_is_not() -> None:
+def test_a_number_that_a_walrus_names_is_known_and_a_tensor_that_it_names_is_not():
     known, case, failure, _ = controlled("interpreter-walrus-names-numbers")
     assert Attribution(lambda one: failure).issues(case, replace(failure, backend="cuda")) == ()
     named = cases_of_statements.rewritten(case, lambda one: replace(
@@ -132,7 +132,7 @@ def test_a_number_that_a_walrus_names_is_known_and_a_tensor_that_it_names_is_not
     assert named is not None and not known.match(named)
 
 
-def test_comparisons_of_scalars_beside_blocks_are_known_where_choices_in_their_place_run_whatever_they_give() -> None:
+def test_comparisons_of_scalars_beside_blocks_are_known_where_choices_in_their_place_run_whatever_they_give():
     known = named("interpreter-comparisons-of-floats-are-floats")
     case, signature = entry(known.entries[0]).case, entry(known.entries[0]).signature
     relative = relative_of(known, case)
@@ -148,12 +148,12 @@ def test_comparisons_of_scalars_beside_blocks_are_known_where_choices_in_their_p
         assert not any(len(one.parts) > 2 for one in cases_of_statements.every(relative) if one.row == "compare")
 
 
-def test_a_block_that_python_asks_for_a_truth_value_is_known_where_its_extremum_runs_whatever_it_gives() -> None:
+def test_a_block_that_python_asks_for_a_truth_value_is_known_where_its_extremum_runs_whatever_it_gives():
     known, case, failure, right = controlled("interpreter-min-and-max-are-pythons", Verdict.CRASH)
     is_told_whatever_its_control_gives(known, case, failure, right)
 
 
-def test_a_loop_that_never_ends_is_known_where_it_ends_without_the_wrapped_condition() -> None:
+def test_a_loop_that_never_ends_is_known_where_it_ends_without_the_wrapped_condition():
     _, case, failure, right = controlled("interpreter-conditions-are-true", Verdict.HANG)
     assert failure.signature is not None
     crashed = replace(failure, verdict=Verdict.CRASH, signature=replace(
@@ -161,7 +161,7 @@ def test_a_loop_that_never_ends_is_known_where_it_ends_without_the_wrapped_condi
     assert Attribution(lambda one: right).issues(case, crashed) == ()
 
 
-def test_a_loop_whose_variable_wraps_is_known_by_its_bounds_though_it_never_ends() -> None:
+def test_a_loop_whose_variable_wraps_is_known_by_its_bounds_though_it_never_ends():
     known = named("unsigned-bounds-are-negative")
     case = entry("language.statements/value-843ef4b6ee").case
     hung = outcome_of(case, Verdict.HANG, wrong_in(case, "", kind="launch"), backend="cuda")
@@ -171,7 +171,7 @@ def test_a_loop_whose_variable_wraps_is_known_by_its_bounds_though_it_never_ends
     assert Attribution(lambda one: hung).issues(case, hung) == ()
 
 
-def test_a_control_of_sorting_is_judged_because_it_holds_no_nan_in_narrow_types_too() -> None:
+def test_a_control_of_sorting_is_judged_because_it_holds_no_nan_in_narrow_types_too():
     known = named("tensor-sort-does-nothing")
     for name in ("bf16", "fp32"):
         call = Call(row="tensor.sort", operands=(Operand(kind="block", dtype=name, shape=(4, 8)),), stored=(name,))
@@ -188,7 +188,7 @@ def _flip(name: str, *shape: int, **options: int) -> Case:
     return calling(call, {"x0": Content(base=Mixture())})
 
 
-def test_the_two_defects_of_flips_are_told_by_their_errors_and_their_relatives_have_an_axis_and_two_elements() -> None:
+def test_the_two_defects_of_flips_are_told_by_their_errors_and_their_relatives_have_an_axis_and_two_elements():
     one, no_axis = map(named, ("flip-of-one-element", "flip-without-an-axis"))
     assert one.match(_flip("i8", 1, dim=0)) and not one.match(_flip("i8", 1, 1, dim=0))
     assert no_axis.match(_flip("i1", 1, 2, 1, 1)) and not no_axis.match(_flip("i1", 2, dim=0))
@@ -205,7 +205,7 @@ def test_the_two_defects_of_flips_are_told_by_their_errors_and_their_relatives_h
         assert (call.operands[0].shape, call.operands[0].dtype, call.options["dim"]) == (shape, "i1", axis)
 
 
-def test_conversions_without_a_lowering_are_known_in_gluon_and_for_amd_and_conversions_to_halves_are_not() -> None:
+def test_conversions_without_a_lowering_are_known_in_gluon_and_for_amd_and_conversions_to_halves_are_not():
     known = named("casts-between-8-bit-floats-and-fp64")
     found = entry("language.gluon/unsupported-rounding-mod-8f80b535b5")
     relative_of(known, found.case)
@@ -214,7 +214,7 @@ def test_conversions_without_a_lowering_are_known_in_gluon_and_for_amd_and_conve
     assert {kind: known.tells(replace(found.signature, kind=kind)) for kind in said} == said
 
 
-def test_a_fold_of_all_axes_by_a_function_has_a_control_that_folds_them_and_keeps_none() -> None:
+def test_a_fold_of_all_axes_by_a_function_has_a_control_that_folds_them_and_keeps_none():
     known = named("interpreter-forgets-kept-axes")
     case = entry(known.entries[0]).case
     relative = relative_of(known, case)
@@ -235,7 +235,7 @@ def _scaled(**options: bool | str) -> Case:
     return calling(call, {f"x{number}": Content() for number in range(len(operands))})
 
 
-def test_fp4_packed_along_m_or_n_is_known_and_its_control_is_packed_along_k() -> None:
+def test_fp4_packed_along_m_or_n_is_known_and_its_control_is_packed_along_k():
     known = named("fp4-packed-along-n")
     for otherwise in ({"lhs_k_pack": False}, {"rhs_k_pack": False}, {"lhs_k_pack": False, "rhs_k_pack": False}):
         for scales in ({}, {"lhs_scale": True}, {"rhs_scale": True}, {"lhs_scale": True, "rhs_scale": True}):
@@ -253,7 +253,7 @@ def test_fp4_packed_along_m_or_n_is_known_and_its_control_is_packed_along_k() ->
     assert {kind: known.tells(replace(signature, kind=kind)) for kind in said} == said
 
 
-def test_a_float_passed_beside_fp64_is_known_where_its_rounding_to_fp32_shows_and_not_where_another_fails_too() -> None:
+def test_a_float_passed_beside_fp64_is_known_where_its_rounding_to_fp32_shows_and_not_where_another_fails_too():
     """0 - 1e-10 is -1e-10 in the interpreter; compiled, the argument is the nearest number of fp32."""
     known = named("interpreter-takes-floats-for-constants")
 
@@ -276,7 +276,7 @@ def test_a_float_passed_beside_fp64_is_known_where_its_rounding_to_fp32_shows_an
     ({}, {}, True), ({}, {"num_warps": 4}, False), ({}, {"sanitize_overflow": False}, False),
     ({63: "121"}, {}, False), ({62: "9"}, {}, False), ({63: "122", 62: "9"}, {}, True)])
 def test_only_sums_that_fit_and_do_not_together_are_taken_for_those_that_a_scan_discards(
-        values: dict[int, str], options: dict[str, int], known: bool) -> None:
+        values: dict[int, str], options: dict[str, int], known: bool):
     issue = named("scans-assert-what-they-discard")
     case = entry(issue.entries[0]).case
     given, out = case.arrays

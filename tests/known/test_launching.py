@@ -30,7 +30,7 @@ def _run(case: Case, planted: str) -> Outcome:
 
 
 @pytest.mark.parametrize("issue", ISSUES, ids=lambda one: one.name)
-def test_a_launch_that_fails_beside_the_issue_is_new(issue: object) -> None:
+def test_a_launch_that_fails_beside_the_issue_is_new(issue: object):
     pytest.importorskip("triton")
     known = next(one for one in ISSUES if one is issue)
     entry = ENTRIES.find(known.entries[0])
@@ -40,7 +40,7 @@ def test_a_launch_that_fails_beside_the_issue_is_new(issue: object) -> None:
 
 
 @pytest.mark.parametrize(("kind", "known"), [("another", True), ("debug", False)])
-def test_a_way_that_is_gone_among_others_is_known_as_it_is_alone(kind: str, known: bool) -> None:
+def test_a_way_that_is_gone_among_others_is_known_as_it_is_alone(kind: str, known: bool):
     pytest.importorskip("triton")
     entry = ENTRIES.find("launch.events/another-3bbe70c3b2")
     case = replace(entry.case, params={**entry.case.params, "way": EVERY})

@@ -51,19 +51,19 @@ def taken(case: Case, *results: float) -> tuple[str, ...]:
     (lines("libdevice.logb", ("1e-40", "2.0")), (-150.0, 1.0), (-150.0, 0.0)),
 ])
 def test_what_half_flushed_functions_give_is_known_and_nothing_beside_it(
-        case: Case, given: tuple[float, ...], other: tuple[float, ...]) -> None:
+        case: Case, given: tuple[float, ...], other: tuple[float, ...]):
     assert taken(case, *given) == (HALF_FLUSHED,)
     assert taken(case, *other) == ()
 
 
 @pytest.mark.parametrize("row", ["libdevice.ldexp.ldexp", "libdevice.scalbn"])
-def test_twice_the_number_is_known_for_scaling_and_thrice_is_not(row: str) -> None:
+def test_twice_the_number_is_known_for_scaling_and_thrice_is_not(row: str):
     case = lines(row, ("1e-45", "3.0"), ("40", "1"), of=("fp32", "i32"))
     assert taken(case, 2.0**-148, 6.0) == (HALF_FLUSHED,)
     assert taken(case, 2.0**-147, 6.0) == taken(case, 2.0**-148, 7.0) == ()
 
 
-def test_one_nan_among_right_roots_of_subnormal_numbers_is_new() -> None:
+def test_one_nan_among_right_roots_of_subnormal_numbers_is_new():
     case = lines("libdevice.cbrt.cbrt", ("1e-40", "1e-40", "1e-40"))
     assert taken(case, NAN, 4.6415805e-14, 0.0) == ()
 
@@ -75,13 +75,13 @@ def test_one_nan_among_right_roots_of_subnormal_numbers_is_new() -> None:
     ("fp32", "inf", "-inf", INFINITY, 1.0),
 ])
 def test_the_rest_of_a_rounded_quotient_is_known_and_another_rest_is_not(
-        to: str, a: str, b: str, given: float, other: float) -> None:
+        to: str, a: str, b: str, given: float, other: float):
     case = lines("operator.mod", (a,), (b,), to=to, of=(to, to))
     assert taken(case, given) == (REMAINDER,)
     assert taken(case, other) == ()
 
 
-def test_remainders_of_broadcast_blocks_are_predicted_one_by_one() -> None:
+def test_remainders_of_broadcast_blocks_are_predicted_one_by_one():
     call = Call(row="operator.mod", operands=(Operand(dtype="fp32", shape=(2, 1)), Operand(dtype="fp32", shape=(2,))),
                 stored=("fp32",))
     case = calling(call, {"x0": ("2.9999998", "5.0"), "x1": ("0.99999994", "3.0")})
@@ -94,7 +94,7 @@ def test_remainders_of_broadcast_blocks_are_predicted_one_by_one() -> None:
     assert taken(case, *wrong[0].tolist()) == ()
 
 
-def test_a_power_that_is_wrong_without_contraction_as_well_is_new() -> None:
+def test_a_power_that_is_wrong_without_contraction_as_well_is_new():
     case = lines("libdevice.pow.pow", ("1.5",), ("200.0",))
     failure = outcome_of(case, Verdict.DISAGREE, wrong_in(case, "out0"), backend="cuda")
     right = is_told_by_its_control("library-pow-contracted", case, failure)
@@ -102,14 +102,14 @@ def test_a_power_that_is_wrong_without_contraction_as_well_is_new() -> None:
         replace(case, options=replace(case.options, enable_fp_fusion=False)), failure) == ()
 
 
-def test_calls_of_fp64_and_of_the_interpreter_are_none_of_it() -> None:
+def test_calls_of_fp64_and_of_the_interpreter_are_none_of_it():
     case = called("libdevice.cbrt.cbrt", "1e-310", to="fp64", of=("fp64",))
     assert HALF_FLUSHED not in {one.name for one in issues_of(case, "own")}
     found = [one for one in all_issues() if one.explains.startswith("tridiff.fuzz.known.predictions.library:")]
     assert len(found) == 6 and not any(one.shows_on("interpreter") for one in found)
 
 
-def test_twice_a_count_of_repeated_registers_is_known_and_any_other_count_is_not() -> None:
+def test_twice_a_count_of_repeated_registers_is_known_and_any_other_count_is_not():
     def counted(layout: int) -> Case:
         call = Call(row="gl.histogram", operands=(Operand(dtype="i32", shape=(1,)),), stored=("i32",),
                     options={"bins": 2, "layout": layout})
@@ -120,7 +120,7 @@ def test_twice_a_count_of_repeated_registers_is_known_and_any_other_count_is_not
     assert taken(counted(3), 0, 2) == (), "in this layout a thread holds one element"
 
 
-def test_a_step_of_nextafter_in_fp32_is_known_with_and_without_subnormal_numbers_and_no_other() -> None:
+def test_a_step_of_nextafter_in_fp32_is_known_with_and_without_subnormal_numbers_and_no_other():
     case = entry("inductor.pointwise/value-094a34a877").case
     rehearsal = rehearse(case)
     assert rehearsal.outputs()["out"].item() == pytest.approx(2.0**-133)
@@ -129,7 +129,7 @@ def test_a_step_of_nextafter_in_fp32_is_known_with_and_without_subnormal_numbers
         assert bool(rehearsal.judged({"out": out}, subject="inductor")[1]) == known
 
 
-def test_a_step_over_subnormal_numbers_under_torch_compile_is_known_to_the_bit() -> None:
+def test_a_step_over_subnormal_numbers_under_torch_compile_is_known_to_the_bit():
     """In a program, behind an operation of one, and as a single operation. The numbers are those of the PTX, as an
     H200 gave them in a larger program; the step back from the smallest normal number is right."""
     alone = entry("inductor.programs_pointwise/value-b9c684f7d1").case
@@ -154,7 +154,7 @@ def test_a_step_over_subnormal_numbers_under_torch_compile_is_known_to_the_bit()
 @pytest.mark.parametrize("kind", ["fp32", "bf16"])
 @pytest.mark.parametrize("name, sign", [("floor", 1), ("ceil", -1)])
 def test_the_floor_of_a_subnormal_number_under_torch_compile_is_a_zero_of_its_sign(
-        kind: str, name: str, sign: int) -> None:
+        kind: str, name: str, sign: int):
     """By `cvt.rmi.ftz` and `cvt.rpi.ftz` in the PTX of sm_90, Triton 3.6.0 and 3.9.0. In a program, behind an operation
     of one, in a fold, and as a single operation; a half above zero and a normal number are right."""
     values = [sign * one for one in (-9.183549615799121e-41, -(2.0**-126), -1.5, 9.183549615799121e-41)]

@@ -25,7 +25,7 @@ def product(name: str, *, n: int, inner: int = 192, block: int = 64) -> Rehearsa
     return rehearse(case)
 
 
-def test_rows_of_nan_are_the_known_issue_and_a_wrong_sign_beside_them_is_new() -> None:
+def test_rows_of_nan_are_the_known_issue_and_a_wrong_sign_beside_them_is_new():
     rehearsal = product(NAN_ROWS, n=16)
     out = rehearsal.outputs()["out"]
     out[:, 0] = float("nan")
@@ -34,7 +34,7 @@ def test_rows_of_nan_are_the_known_issue_and_a_wrong_sign_beside_them_is_new() -
     assert rehearsal.judged({"out": planted})[1] == ()
 
 
-def test_columns_of_nan_are_the_known_issue_where_the_second_ring_is_the_larger_one() -> None:
+def test_columns_of_nan_are_the_known_issue_where_the_second_ring_is_the_larger_one():
     """In the PTX of 3.6.0 for 128 columns the ring of the second operand begins where four times five barriers lie."""
     for n, names in ((128, ("dead-barriers-below-a-ring",)), (16, ())):
         rehearsal = product(NAN_ROWS, n=n, inner=96, block=32)
@@ -46,7 +46,7 @@ def test_columns_of_nan_are_the_known_issue_where_the_second_ring_is_the_larger_
         assert rehearsal.judged({"out": out})[1] == ()
 
 
-def test_one_nan_in_a_row_is_new() -> None:
+def test_one_nan_in_a_row_is_new():
     rehearsal = product(NAN_ROWS, n=16)
     out = rehearsal.outputs()["out"]
     out[0, 5, 3] = float("nan")
@@ -54,7 +54,7 @@ def test_one_nan_in_a_row_is_new() -> None:
 
 
 @pytest.mark.parametrize("n", [16, 128])
-def test_a_second_half_64_columns_further_is_the_known_issue_and_a_wrong_sign_beside_it_is_new(n: int) -> None:
+def test_a_second_half_64_columns_further_is_the_known_issue_and_a_wrong_sign_beside_it_is_new(n: int):
     rehearsal = product(MOVED, n=n)
     right = rehearsal.outputs()["out"]
     moved = right.clone()
@@ -68,7 +68,7 @@ def test_a_second_half_64_columns_further_is_the_known_issue_and_a_wrong_sign_be
     assert rehearsal.judged({"out": planted})[1] == ()
 
 
-def test_a_product_that_is_wrong_in_one_partition_too_is_not_the_issue_of_specialisation() -> None:
+def test_a_product_that_is_wrong_in_one_partition_too_is_not_the_issue_of_specialisation():
     case = entry(ONE_STAGE).case
     ran: list[Case] = []
 
@@ -85,7 +85,7 @@ def test_a_product_that_is_wrong_in_one_partition_too_is_not_the_issue_of_specia
     ("loops.options/assertion--detail--ispre-876fd9b5b4", "specialised-fold-without-partition"),
     ("loops.options/assertion--op--hasattr-k-0364a370ae", "specialised-nest-without-partition-outputs")])
 def test_an_assertion_for_want_of_partitions_is_known_only_where_the_loop_compiles_without(
-        name: str, issue: str) -> None:
+        name: str, issue: str):
     kept = entry(name)
 
     def refused(case: Case, kind: str = kept.signature.kind) -> Outcome:

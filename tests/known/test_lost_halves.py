@@ -15,7 +15,7 @@ from tridiff.fuzz.registry import find
 LOST = next(one for one in ISSUES if one.name == "odd-halves-lost-behind-ldmatrix")
 
 
-def test_halves_that_repeat_the_ones_in_front_are_known_and_others_are_new() -> None:
+def test_halves_that_repeat_the_ones_in_front_are_known_and_others_are_new():
     case = entry(LOST.entries[0]).case
     rehearsal = rehearse(case)
     right = rehearsal.outputs()["out0"]
@@ -32,14 +32,14 @@ def test_halves_that_repeat_the_ones_in_front_are_known_and_others_are_new() -> 
     assert rehearsal.judged({"out0": few})[1] == (), "one pair of a thousand"
 
 
-def test_the_control_of_a_lane_of_poison_has_wide_indices() -> None:
+def test_the_control_of_a_lane_of_poison_has_wide_indices():
     case = entry("codegen.mixed/value-06961659fa").case
     relative = options.with_wide_indices(case)
     assert options.writes_rows_in_pairs(case) and relative is not None
     assert find(case.target).draw.valid(relative) and not options.writes_rows_in_pairs(relative)
 
 
-def test_every_entry_belongs_to_an_issue() -> None:
+def test_every_entry_belongs_to_an_issue():
     """One that belongs to none is taken for every wrong value of its target."""
     assert [one.id for one in Corpus(committed_corpus()).entries()
             if isinstance(one, CorpusEntry) and not is_issue(finding_of_entry(one))] == []

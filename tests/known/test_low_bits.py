@@ -28,7 +28,7 @@ def made(call: Call, **arrays: torch.Tensor) -> Wrong:
     ("noinline", np.int32, [1.0, -3.0, 2.5], [2 ^ 1, 0 ^ 1, 5 ^ 1]),
     ("plain", np.uint8, [1.0, 200.0, -1.0], [2, 255, 0]), ("plain", np.int8, [100.0, 0.25], [200 - 256, 0])])
 def test_the_integer_in_place_of_the_bits_is_predicted_and_nothing_else(
-        way: str, stored: type, numbers: list[float], as_integers: list[int]) -> None:
+        way: str, stored: type, numbers: list[float], as_integers: list[int]):
     dtype = {np.int32: "i32", np.uint8: "u8", np.int8: "i8"}[stored]
     shape = () if way == "noinline" else (1,)
     kind = Operand(kind="scalar" if way == "noinline" else "block", dtype="fp64", shape=shape)
@@ -43,7 +43,7 @@ def test_the_integer_in_place_of_the_bits_is_predicted_and_nothing_else(
     assert [one.name for one in issues_of(seen.case, "own")] == ["stored-half-of-a-double-is-converted"]
 
 
-def test_of_a_product_only_sign_and_absolute_value_are_predicted() -> None:
+def test_of_a_product_only_sign_and_absolute_value_are_predicted():
     block = Operand(kind="block", dtype="fp32", shape=(2,))
 
     def call(form: int, stored: str) -> Call:
@@ -68,7 +68,7 @@ def test_of_a_product_only_sign_and_absolute_value_are_predicted() -> None:
     assert squares == [True, True, False]
 
 
-def test_of_two_zeros_the_larger_is_either_and_their_product_has_a_sign() -> None:
+def test_of_two_zeros_the_larger_is_either_and_their_product_has_a_sign():
     block = Operand(kind="block", dtype="fp32", shape=(2,))
     for form, wrong in ((6, False), (7, True)):
         call = Call(row="memory.reread", operands=(block, block), options={"form": form}, stored=("fp32",))

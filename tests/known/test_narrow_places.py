@@ -32,7 +32,7 @@ def _said(rehearsal: Rehearsal, value: float) -> tuple[str, ...]:
 @pytest.mark.parametrize("kind", ["argmax", "argmin"])
 @pytest.mark.parametrize("behind, factor", [((), 1), ((Constant(value="2", dtype="i64"), op("left_shift", 1, 2)), 4)])
 def test_the_place_modulo_the_searched_type_is_known_and_another_place_is_new(
-        kind: str, behind: tuple[Node, ...], factor: int) -> None:
+        kind: str, behind: tuple[Node, ...], factor: int):
     rehearsal = rehearse(_case("i8", 150, *behind, kind=kind))
     assert rehearsal.outputs()["out0"].item() == 149 * factor
     assert _said(rehearsal, (149 - 256) * factor) == KNOWN
@@ -41,11 +41,11 @@ def test_the_place_modulo_the_searched_type_is_known_and_another_place_is_new(
 
 
 @pytest.mark.parametrize("dtype, length", [("i8", 128), ("u8", 150), ("i16", 150)])
-def test_a_type_that_holds_every_place_has_no_such_defect(dtype: str, length: int) -> None:
+def test_a_type_that_holds_every_place_has_no_such_defect(dtype: str, length: int):
     rehearsal = rehearse(_case(dtype, length))
     assert _said(rehearsal, rehearsal.outputs()["out0"].item() - 256) == ()
 
 
-def test_what_comes_of_the_place_as_a_float_is_known_too() -> None:
+def test_what_comes_of_the_place_as_a_float_is_known_too():
     rehearsal = rehearse(_case("i8", 150, cast(1, "fp32"), out="fp32"))
     assert _said(rehearsal, -107.0) == KNOWN and _said(rehearsal, -106.0) == ()

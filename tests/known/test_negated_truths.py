@@ -25,7 +25,7 @@ def _stored(*nodes: Node, out: str = "fp32") -> Graph:
     (cast(3, "fp32"), _MINUS, op("mul", 4, 5)), (cast(3, "fp32"), _MINUS, op("truediv", 4, 5)),
     (cast(3, "fp32"), constant("-0.0", "fp32"), op("sub", 5, 4)), (cast(3, "i32"), cast(4, "fp32"), op("neg", 5)),
     (cast(3, "fp32"), op("abs", 4), op("neg", 5)), (_ALWAYS, op("truediv", 3, 4), op("neg", 5))])
-def test_plus_zero_for_a_negated_truth_is_known_and_another_number_is_new(nodes: tuple[Node, ...]) -> None:
+def test_plus_zero_for_a_negated_truth_is_known_and_another_number_is_new(nodes: tuple[Node, ...]):
     graph = _stored(*nodes)
     case = case_of(graph)
     rehearsal = rehearse(case)
@@ -49,11 +49,11 @@ def test_plus_zero_for_a_negated_truth_is_known_and_another_number_is_new(nodes:
     ((cast(3, "fp32"), constant("-2.0", "fp32"), op("mul", 4, 5)), "fp32"), ((cast(3, "fp32"),), "fp32"),
     ((constant("1.0", "fp32"), constant("0.0", "fp32"), op("where", 3, 4, 5), op("neg", 6)), "fp32"),
     ((op("truediv", 3, 2), op("neg", 4)), "fp32")])
-def test_what_is_compiled_right_has_not_the_form(nodes: tuple[Node, ...], out: str) -> None:
+def test_what_is_compiled_right_has_not_the_form(nodes: tuple[Node, ...], out: str):
     assert not NEGATED_TRUTH.has(case_of(_stored(*nodes, out=out)))
 
 
-def test_the_case_that_was_found_is_predicted_and_another_output_is_new() -> None:
+def test_the_case_that_was_found_is_predicted_and_another_output_is_new():
     rehearsal, right = of_entry("memory/zero-sign-3e8fe9f02b")
     assert right["out0"].signbit().all() and taken(rehearsal, out0=torch.zeros_like(right["out0"])) == KNOWN
     assert taken(rehearsal, out0=torch.ones_like(right["out0"])) == ()
@@ -66,7 +66,7 @@ def test_the_case_that_was_found_is_predicted_and_another_output_is_new() -> Non
 
 
 @pytest.mark.parametrize("bound, has", [(op("clamp", 5, 4, 5), True), (op("maximum", 5, 4), False)])
-def test_a_divisor_that_may_be_false_or_another_number_is_no_one(bound: Node, has: bool) -> None:
+def test_a_divisor_that_may_be_false_or_another_number_is_no_one(bound: Node, has: bool):
     """LLVM knows of clamp(2, x, 2) that it is not 0."""
     graph = vector(*_TRUTH, load("in2"), constant("2", "i64"), bound, cast(6, "u64", bitcast=True),
                    constant("18446744073709551615", "u64"), op("logical_and", 7, 8), op("truediv", 3, 9), op("neg", 10),

@@ -29,7 +29,7 @@ def _case(row: str, name: str, number: str, values: tuple[str, ...], first: bool
 @pytest.mark.parametrize("first", [False, True])
 @pytest.mark.parametrize("name", ["fp16", "bf16"])
 def test_a_number_that_is_its_own_rounding_is_known_in_comparisons_and_the_opposite_answer_is_new(
-        name: str, first: bool) -> None:
+        name: str, first: bool):
     """0.1 is no number of 16 bits: up to 3.8.0 no tensor equals it."""
     rehearsal = rehearse(_case("operator.eq", name, "0.1", ("0.1", "0.5", "0.25"), first))
     assert rehearsal.outputs()["out0"].flatten().tolist() == [True, False, False]
@@ -41,7 +41,7 @@ def test_a_number_that_is_its_own_rounding_is_known_in_comparisons_and_the_oppos
     ("small-constants-of-bf16-are-zero", "small-constants-of-bf16-are-zero"), (KNOWN.name, KNOWN.name),
     ("", KNOWN.name)])
 def test_a_small_number_that_equals_no_bf16_is_a_constant_of_zero_where_numbers_are_no_tensors(
-        live: str, name: str) -> None:
+        live: str, name: str):
     """In 3.9.0 the number is of bf16, and 0 of it; before, it was of fp32: nothing equals either."""
     case = _case("operator.eq", "bf16", "1.0e-10", ("1.0e-10", "0.5"))
     names = rehearse(case).judged({"out0": torch.tensor([[False, False]])})[1]
@@ -55,7 +55,7 @@ def test_a_small_number_that_equals_no_bf16_is_a_constant_of_zero_where_numbers_
 
 
 @pytest.mark.parametrize("row", ["tl.minimum", "tl.maximum"])
-def test_extrema_of_fp64_give_the_number_in_fp32_and_another_number_is_new(row: str) -> None:
+def test_extrema_of_fp64_give_the_number_in_fp32_and_another_number_is_new(row: str):
     values = ("1.0", "-1.0", "nan", "0.1")
     rehearsal = rehearse(_case(row, "fp64", "0.1", values))
     right, of_fp32 = rehearsal.outputs()["out0"], float(torch.tensor(0.1))
@@ -68,7 +68,7 @@ def test_extrema_of_fp64_give_the_number_in_fp32_and_another_number_is_new(row: 
     assert rehearsal.judged({"out0": wrong})[1] == ()
 
 
-def test_numbers_that_all_types_hold_and_sums_are_not_known() -> None:
+def test_numbers_that_all_types_hold_and_sums_are_not_known():
     case = _case("operator.lt", "fp16", "0.1", ("0.1",))
     assert KNOWN.match(case) and not any(KNOWN.match(one) for one in (
         _case("operator.lt", "fp16", "0.5", ("0.1",)), _case("operator.lt", "fp32", "0.1", ("0.1",)),
@@ -82,7 +82,7 @@ def test_numbers_that_all_types_hold_and_sums_are_not_known() -> None:
 @pytest.mark.parametrize("row, number, lanes", [
     ("tl.load", "1.0e-10", ""), ("pointer.cast", "0.1", "2"), ("tl.atomic_add", "0.1", "")])
 def test_what_fills_a_load_or_changes_memory_is_the_number_in_fp32_and_another_one_is_new(
-        row: str, number: str, lanes: str) -> None:
+        row: str, number: str, lanes: str):
     block, mask = Operand(kind="block", dtype="fp64", shape=(2,)), Operand(kind="block", dtype="i1", shape=(2,))
     beside = Operand(kind="number", dtype="fp32", number=number)
     atomic = "atomic" in row
@@ -114,7 +114,7 @@ def _added(number: str, name: str = "fp64") -> Case:
     return calling(call, {"x0": ("0.0",)})
 
 
-def test_only_numbers_that_fp32_cannot_hold_are_rounded_on_their_way_to_memory() -> None:
+def test_only_numbers_that_fp32_cannot_hold_are_rounded_on_their_way_to_memory():
     known = FILLING
     assert [known.match(_added(one)) for one in ("0.1", "1.0e-10", "0.5", 'float("nan")')] == [True, True, False, False]
     assert not known.match(_added("0.1", "fp32")) and known.instead is not None

@@ -44,7 +44,7 @@ def beside(case: Case, *, value: int, dtype: str) -> Case:
         **{name: getattr(out, name) for name in out.__struct_fields__} | {"name": "other", "dtype": dtype})))
 
 
-def test_a_searched_place_that_is_wrong_itself_is_new() -> None:
+def test_a_searched_place_that_is_wrong_itself_is_new():
     found = entry(SEARCH)
     _, recorded = rehearsed(found)
     case = beside(found.case, value=3, dtype="i32")
@@ -55,7 +55,7 @@ def test_a_searched_place_that_is_wrong_itself_is_new() -> None:
     assert taken_for(rehearsal, right | {"other": right["other"] + 1}) == ()
 
 
-def test_a_cube_root_is_nan_and_nothing_else_of_a_program_is_wrong() -> None:
+def test_a_cube_root_is_nan_and_nothing_else_of_a_program_is_wrong():
     found = entry(ROOT)
     rehearsal, recorded = rehearsed(found)
     assert rehearsal.judged(recorded)[1] == ("cube-root-of-subnormals",)
@@ -63,7 +63,7 @@ def test_a_cube_root_is_nan_and_nothing_else_of_a_program_is_wrong() -> None:
     assert taken_for(rehearsal, doubled) == ()
 
 
-def test_another_sign_beside_a_cube_root_is_new() -> None:
+def test_another_sign_beside_a_cube_root_is_new():
     found = entry(ROOT)
     _, recorded = rehearsed(found)
     graph = found.case.program
@@ -93,7 +93,7 @@ def fp8_beside_infinities(*, folded: bool) -> Case:
                     for one in buffers))
 
 
-def test_a_pair_of_fp8_is_wrong_in_what_is_stored_of_it_alone() -> None:
+def test_a_pair_of_fp8_is_wrong_in_what_is_stored_of_it_alone():
     """The mean of a row with infinities beside an fp8 belonged to the pair: its control has no infinity."""
     pair = "fp8-pair-merged-with-a-stale-register"
     nan = torch.full((1,), float("nan"))
@@ -113,7 +113,7 @@ def test_a_pair_of_fp8_is_wrong_in_what_is_stored_of_it_alone() -> None:
 @pytest.mark.parametrize(("bits", "known"), [
     ([0, 0, 1, 0, 0, 0, 5, 0], True), ([0, 0, 1, 0x80, 0, 0, 0, 9], True), ([0, 0, 1, 0, 1, 0, 0, 0], False),
     ([0, 0, 0, 0, 1, 0, 1, 0], False)])
-def test_a_quotient_of_zero_as_fp8_is_wrong_in_upper_pairs_alone(bits: list[int], known: bool) -> None:
+def test_a_quotient_of_zero_as_fp8_is_wrong_in_upper_pairs_alone(bits: list[int], known: bool):
     """div_floor_integer(0, x): ptxas 12.8 makes `F2FP.SATFINITE.E4M3.F32.PACK_AB_MERGE_C R41, RZ, RZ, R0` of it."""
     graph = vector(load("in0"), constant("0", "i32"), constant("9", "i32"), op("maximum", 0, 2),
                    op("floor_divide", 1, 3), store("out0", X, 4), length=8, in0="i32", out0="fp8e4nv")
@@ -130,7 +130,7 @@ def test_a_quotient_of_zero_as_fp8_is_wrong_in_upper_pairs_alone(bits: list[int]
     assert Attribution(lambda relative: fails).issues(case, failure) == ()
 
 
-def test_what_shows_behind_a_search_must_be_right_without_it() -> None:
+def test_what_shows_behind_a_search_must_be_right_without_it():
     case = entry(SEARCH).case
     failure = replace(wrong(case, subject="own"), explained_by=("place-of-a-search-as-truth",))
     right = Attribution(lambda relative: wrong(relative, failed=False, subject="own"))

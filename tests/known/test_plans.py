@@ -19,7 +19,7 @@ JOINED, = (one for one in ISSUES if one.name == "packed-sum-half-used")
 LIMITS = Limits(elements=1 << 10, rows=16)
 
 
-def test_plans_with_a_lost_negation_are_drawn_and_their_relatives_are_valid() -> None:
+def test_plans_with_a_lost_negation_are_drawn_and_their_relatives_are_valid():
     found = [case for name in ("async.copy_ring", "mbarrier.phases", "warp_specialize.ring")
              for case in draw_cases(name, LIMITS, 300, seed=2) if NEGATED.match(case)]
     assert found  # nothing keeps clear of them until one has failed
@@ -33,7 +33,7 @@ def test_plans_with_a_lost_negation_are_drawn_and_their_relatives_are_valid() ->
     ("i32", "add row_max add", False), ("bf16", "add row_max stage add", False), ("bf16", "xor row_max add", False),
     ("i16", "add row_max xor", False), ("i16", "row_max add", False), ("i16", "add convert row_max add", False)])
 def test_a_sum_on_either_side_of_a_maximum_of_16_bit_numbers_is_known_by_its_relative(
-        dtype: str, ops: str, joined: bool) -> None:
+        dtype: str, ops: str, joined: bool):
     found = entry("mbarrier.phases/value-a40da7f7b6").case
     assert isinstance(found.program, Plan)
     steps = tuple(Op(kind=one) for one in ops.split())

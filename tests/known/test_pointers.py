@@ -17,7 +17,7 @@ from tridiff.kernels.language.call import Call, Operand
 
 
 @pytest.mark.parametrize("name", [one for issue in ISSUES for one in issue.entries])
-def test_another_element_than_the_predicted_one_is_new(name: str) -> None:
+def test_another_element_than_the_predicted_one_is_new(name: str):
     issue = next(one for one in ISSUES if name in one.entries)
     rehearsal, outputs = rehearsed(entry(name))
     assert rehearsal.judged(outputs)[1] == (issue.name,)
@@ -27,7 +27,7 @@ def test_another_element_than_the_predicted_one_is_new(name: str) -> None:
     assert judged.verdict.failed and names == ()
 
 
-def test_lanes_that_are_loaded_side_by_side_are_predicted_and_other_lanes_are_new() -> None:
+def test_lanes_that_are_loaded_side_by_side_are_predicted_and_other_lanes_are_new():
     found = entry("language.memory/value-c86fceb7c4").case
     call = call_of(found)
     memory = next(one for one in found.arrays if one.name == "x0")
@@ -47,7 +47,7 @@ def test_lanes_that_are_loaded_side_by_side_are_predicted_and_other_lanes_are_ne
     assert judged.verdict.failed and names == ()
 
 
-def test_what_is_stored_side_by_side_is_known_where_it_changes_no_more_than_the_payload_of_a_nan() -> None:
+def test_what_is_stored_side_by_side_is_known_where_it_changes_no_more_than_the_payload_of_a_nan():
     call = Call(row="pointer.cast.store", stored=("fp64",), operands=(
         Operand(dtype="fp64", shape=(8,)), Operand(dtype="fp16", shape=(8,))), options={
         "bitcast": False, "first": 1, "second": 0, "skip": 0, "spread": True, "start": 0,
@@ -69,7 +69,7 @@ def test_what_is_stored_side_by_side_is_known_where_it_changes_no_more_than_the_
     assert rehearse(case).judged(outputs)[1] == ()
 
 
-def test_a_negated_number_of_16_bits_in_statements_is_known_in_its_row_and_where_small_numbers_are_right() -> None:
+def test_a_negated_number_of_16_bits_in_statements_is_known_in_its_row_and_where_small_numbers_are_right():
     found = entry("language.statements/value-f0caa24195")
     rehearsal, outputs = rehearsed(found)
     name = "negated-16-bit-integer-not-cut"

@@ -76,13 +76,13 @@ def check_known_and_left_out(name: str, case: Case, known: bool) -> None:
 
 
 @pytest.mark.parametrize("rounded", [Sym(name="n0"), Apply(function="to_float", args=(X,)), X])
-def test_what_is_not_rounded_to_decimals_is_real_as_well(rounded: Sym | Apply) -> None:
+def test_what_is_not_rounded_to_decimals_is_real_as_well(rounded: Sym | Apply):
     case = of_expression(Apply(function="round_decimal", args=(rounded, num(2))), "fp64")
     issue = named("round-to-decimals")
     relative_of(issue, case)
 
 
-def test_a_search_that_is_right_without_nan_boundaries_is_the_known_issue() -> None:
+def test_a_search_that_is_right_without_nan_boundaries_is_the_known_issue():
     case = entry(SEARCH).case
     asked: list[Case] = []
 
@@ -99,7 +99,7 @@ def test_a_search_that_is_right_without_nan_boundaries_is_the_known_issue() -> N
                for relative in asked)
 
 
-def test_nan_is_not_searched_for_wherever_it_comes_from() -> None:
+def test_nan_is_not_searched_for_wherever_it_comes_from():
     """Here from the bits of negative integers. What is found for infinity instead is what eager torch finds for NaN."""
     graph = vector(load("in0"), cast(0, "fp32", bitcast=True), Bucketize(arg=1, boundaries="in1", size=4),
                    store("out0", X, 2), in0="i32", in1="fp32", out0="i64")
@@ -113,17 +113,17 @@ def test_nan_is_not_searched_for_wherever_it_comes_from() -> None:
     assert found == [[4, 1, 4, 3]] * 2
 
 
-def test_a_search_that_is_wrong_among_plain_boundaries_too_is_new() -> None:
+def test_a_search_that_is_wrong_among_plain_boundaries_too_is_new():
     case = entry(SEARCH).case
     assert Attribution(wrong).issues(case, wrong(case)) == ()
 
 
-def test_the_own_generator_has_none_of_these_issues() -> None:
+def test_the_own_generator_has_none_of_these_issues():
     case = entry(SEARCH).case
     assert Attribution(lambda relative: wrong(relative, failed=False)).issues(case, wrong(case, subject="own")) == ()
 
 
-def test_the_control_of_our_own_has_the_issues_of_launches_that_the_generator_has() -> None:
+def test_the_control_of_our_own_has_the_issues_of_launches_that_the_generator_has():
     """A power is contracted by the options of a launch, whichever target drew it; torch.compile has its own options."""
     case = replace(entry("codegen.pointwise/value-580f48d91e").case, target="inductor.programs_pointwise")
     for subject, names in (("own", ("library-pow-contracted",)), ("inductor", ())):
@@ -133,7 +133,7 @@ def test_the_control_of_our_own_has_the_issues_of_launches_that_the_generator_ha
         assert still.issues(case, wrong(case, subject=subject)) == ()
 
 
-def test_a_sum_in_one_cell_is_one_by_its_index_or_by_the_length_of_its_buffer() -> None:
+def test_a_sum_in_one_cell_is_one_by_its_index_or_by_the_length_of_its_buffer():
     remainder = Apply(function="mod", args=(Sym(name="x0"), Num(value=1)))
     buffers = (Buffer(name="one", dtype="fp32", length=1, role="inout"),
                Buffer(name="more", dtype="fp32", length=9, role="inout"))
@@ -158,7 +158,7 @@ def test_a_sum_in_one_cell_is_one_by_its_index_or_by_the_length_of_its_buffer() 
 
 
 @pytest.mark.parametrize("family", ["pointwise", "sort", "mixed"])
-def test_relatives_of_drawn_programs_can_be_run_and_lack_the_pattern(family: str) -> None:
+def test_relatives_of_drawn_programs_can_be_run_and_lack_the_pattern(family: str):
     target = find(f"inductor.programs_{family}")
     made = 0
     for case in draw_cases(target.name, LIMITS, 40, seed=5):
@@ -177,7 +177,7 @@ def _relative(issue: KnownIssue, case: Case) -> Case | None:
 
 
 @pytest.mark.parametrize("name", ["value-8a5e3e9d32", "value-941e28c89c"])
-def test_another_place_than_the_first_among_repeated_boundaries_is_new(name: str) -> None:
+def test_another_place_than_the_first_among_repeated_boundaries_is_new(name: str):
     rehearsal, outputs = rehearsed(entry(f"inductor.bucketize/{name}"))
     assert rehearsal.judged(outputs, subject="inductor")[1] == ("bucketize-of-repeated-boundaries",)
     assert taken_for(rehearsal, outputs | {"out": outputs["out"] + 2}, subject="inductor") == ()
@@ -195,7 +195,7 @@ COORDINATE = Apply(function="mul", args=(X, num(2**31 - 1)))
     (Apply(function="pow_by_natural", args=(Apply(function="mod", args=(X, num(99))), num(5))), 99, "i64", True),
     (Apply(function="mul", args=(Sym(name="n0"), num(2**31 - 1))), 3, "i64", False)])
 def test_integers_of_coordinates_beyond_int32_are_found_and_left_out(
-        expr: Apply, length: int, dtype: str, beyond: bool) -> None:
+        expr: Apply, length: int, dtype: str, beyond: bool):
     case = of_expression(expr, dtype, length=length)
     check_known_and_left_out("index-in-int32", case, beyond)
 
@@ -206,12 +206,12 @@ SIZE = Apply(function="python_mod", args=(Sym(name="n0"), num(97)))
 @pytest.mark.parametrize("expr, dtype, wide", [
     (SIZE, "i32", True), (SIZE, "i64", False), (Apply(function="add", args=(SIZE, X)), "i32", True),
     (X, "i32", False), (num(7), "i32", False)])
-def test_integers_of_sizes_are_found_and_left_out(expr: Apply | Num | Sym, dtype: str, wide: bool) -> None:
+def test_integers_of_sizes_are_found_and_left_out(expr: Apply | Num | Sym, dtype: str, wide: bool):
     case = of_expression(expr, dtype, length=3)
     check_known_and_left_out("sizes-are-of-64-bits", case, wide)
 
 
-def test_tensors_of_coordinates_are_carried_on_until_something_is_loaded() -> None:
+def test_tensors_of_coordinates_are_carried_on_until_something_is_loaded():
     issue = named("index-in-int32")
 
     def product(first: Index | Load) -> Case:
@@ -233,7 +233,7 @@ def test_tensors_of_coordinates_are_carried_on_until_something_is_loaded() -> No
     ("prod", (Index(expr=R_AXIS), Constant(value="5", dtype="i64"), Pointwise(op="bitwise_xor", args=(0, 1))), False),
     ("max", (Index(expr=R_AXIS), Pointwise(op="bitwise_not", args=(0,)), Pointwise(op="mul", args=(1, 1))), False)])
 def test_folds_of_coordinates_beyond_int32_are_found_and_left_out(
-        kind: Literal["sum", "prod", "max"], nodes: tuple[Node, ...], wide: bool) -> None:
+        kind: Literal["sum", "prod", "max"], nodes: tuple[Node, ...], wide: bool):
     """33 of them: torch 2.11 multiplies 1 to 33 in int32. A constant or a loaded number makes a sum one of 64 bits."""
     buffers = (Buffer(name="in0", dtype="i64", length=1), Buffer(name="out0", dtype="i64", length=1, role="out"))
     graph = Graph(outer=(1,), r=33, schedules=(Schedule(static=True),), buffers=buffers, nodes=(
@@ -257,7 +257,7 @@ def check_told(case: Case, error: str, other: str, name: str, known: bool) -> No
     assert told(case, error) == told(case, other, relatives_fail=False) == ()
 
 
-def test_doubles_that_are_stored_as_fp8_do_not_compile_and_other_floats_do() -> None:
+def test_doubles_that_are_stored_as_fp8_do_not_compile_and_other_floats_do():
     def stored(dtype: str) -> Case:
         graph = vector(load("in0"), store("out0", X, 0), in0=dtype, out0="fp8e5")
         return compiled(graph, "memory")
@@ -273,7 +273,7 @@ def test_doubles_that_are_stored_as_fp8_do_not_compile_and_other_floats_do() -> 
     (129, "sum", X, True), (129, "prod", X, True), (128, "sum", X, False), (129, "max", X, False),
     (129, "sum", R, False)])
 def test_a_split_scan_of_the_number_of_a_row_does_not_compile_and_other_scans_do(
-        columns: int, combine: Literal["sum", "prod", "max"], place: Sym, known: bool) -> None:
+        columns: int, combine: Literal["sum", "prod", "max"], place: Sym, known: bool):
     graph = matrix(Index(expr=place, dtype="i32"), Scan(combine=combine, args=(0,)), store("out0", at(columns), 1),
                    rows=2, columns=columns, out0=("i32", 2 * columns))
     case = compiled(graph, "scan")
@@ -287,7 +287,7 @@ def test_a_split_scan_of_the_number_of_a_row_does_not_compile_and_other_scans_do
     ("relu", "u8", tl.uint8, tl.int64, False), ("relu", "u8", tl.int16, tl.uint8, False),
     ("relu", "i32", tl.uint8, tl.int32, False), ("abs", "u8", tl.uint8, tl.int32, False)])
 def test_quotients_of_bytes_and_of_relu_of_bytes_are_known_in_either_order(
-        op: str, dtype: str, one: tl.dtype, other: tl.dtype, known: bool) -> None:
+        op: str, dtype: str, one: tl.dtype, other: tl.dtype, known: bool):
     """uint8 is the one unsigned type of these programs, and relu of it the one int32 beside it."""
     with pytest.raises(TypeError, match="different signedness") as refusal:
         TritonSemantic(None).computation_type_impl(one, False, other, False, True)
@@ -301,7 +301,7 @@ def test_quotients_of_bytes_and_of_relu_of_bytes_are_known_in_either_order(
 @pytest.mark.parametrize("op, was, becomes, known", [
     ("relu", "uint8", "int32", True), ("relu", "int32", "uint8", False), ("relu", "uint8", "fp32", False),
     ("abs", "uint8", "int32", False)])
-def test_a_looped_fold_of_relu_of_bytes_does_not_compile(op: str, was: str, becomes: str, known: bool) -> None:
+def test_a_looped_fold_of_relu_of_bytes_does_not_compile(op: str, was: str, becomes: str, known: bool):
     """As Triton 3.6.0 and 3.9.0 say of the largest, smallest, sum, product and place of it, which torch 2.13 writes."""
     graph = matrix(load("in0", at(3)), Pointwise(op=op, args=(0,)), Reduce(kind="max", args=(1,)), store("out0", X, 2),
                    rows=2, columns=3, in0=("u8", 6), out0=("u8", 2))
@@ -317,7 +317,7 @@ def test_a_looped_fold_of_relu_of_bytes_does_not_compile(op: str, was: str, beco
     (("fp32",), "fp32", False), (("i8", "fp64"), "fp64", False), (("i8",), "fp64", False),
 ])
 def test_fp8_that_becomes_fp64_at_once_or_step_by_step_does_not_compile(
-        converted: tuple[str, ...], to: str, known: bool) -> None:
+        converted: tuple[str, ...], to: str, known: bool):
     casts = [cast(place, dtype) for place, dtype in enumerate(("fp8e5", *converted))]
     graph = vector(load("in0"), *casts, store("out0", X, len(casts)), in0="bf16", out0=to)
     case = compiled(graph, "memory")
@@ -326,7 +326,7 @@ def test_fp8_that_becomes_fp64_at_once_or_step_by_step_does_not_compile(
     assert told(case, "Unsupported anything else") == ()
 
 
-def test_a_sum_of_truths_is_no_sum_of_positions_and_what_rewriting_makes_illegal_is_no_control() -> None:
+def test_a_sum_of_truths_is_no_sum_of_positions_and_what_rewriting_makes_illegal_is_no_control():
     issue = next(one for one in ISSUES if one.name == "positions-in-another-type")
     nodes = (load("in0", at(3)), Reduce(kind="argmin", args=(0,)), op("eq", 1, 1), Reduce(kind="sum", args=(2,)))
     case = compiled(matrix(*nodes, op("minimum", 3, 3), store("out0", X, 4), rows=2, columns=3, in0=("fp32", 6),
@@ -342,7 +342,7 @@ def test_a_sum_of_truths_is_no_sum_of_positions_and_what_rewriting_makes_illegal
     ("argmin", (), "max", False), ("min", (), "prod", False), ("argmin", ("to_fp32",), "sum", False),
 ])
 def test_sums_and_products_of_positions_are_right_as_their_largest(
-        found: str, then: tuple[str, ...], fold: str, known: bool) -> None:
+        found: str, then: tuple[str, ...], fold: str, known: bool):
     issue = next(one for one in ISSUES if one.name == "positions-in-another-type")
     case = entry(issue.entries[0]).case
     assert isinstance(case.program, Graph)
@@ -364,13 +364,13 @@ def test_sums_and_products_of_positions_are_right_as_their_largest(
 @pytest.mark.parametrize("name, issue", [
     ("folding/zero-sign-45a944be94", "negation-by-subtraction"),
     ("folding/value-d90adf04e4", "quotient-of-full-range")])
-def test_another_number_than_the_predicted_one_is_new(name: str, issue: str) -> None:
+def test_another_number_than_the_predicted_one_is_new(name: str, issue: str):
     rehearsal, outputs = rehearsed(entry(f"inductor.{name}"))
     assert rehearsal.judged(outputs, subject="inductor")[1] == (issue,)
     assert taken_for(rehearsal, outputs | {"out": outputs["out"] - 2.0**-23}, subject="inductor") == ()
 
 
-def test_a_negated_expression_of_floats_is_rid_of_its_sign_and_one_of_integers_is_not() -> None:
+def test_a_negated_expression_of_floats_is_rid_of_its_sign_and_one_of_integers_is_not():
     issue = named("negation-by-subtraction")
     negated = Apply(function="neg", args=(Apply(function="to_float", args=(X,)),))
     case = of_expression(negated, "fp64")
@@ -382,7 +382,7 @@ def test_a_negated_expression_of_floats_is_rid_of_its_sign_and_one_of_integers_i
     ("fp32", "trunc_divide", True), ("fp16", "trunc_divide", True), ("fp64", "trunc_divide", False),
     ("i32", "trunc_divide", False), ("fp32", "div_rn", False)])
 def test_a_quotient_that_is_cut_off_may_be_one_too_small_where_division_is_not_exact(
-        dtype: str, op: str, known: bool) -> None:
+        dtype: str, op: str, known: bool):
     graph = vector(load("in0"), load("in1"), Pointwise(op=op, args=(0, 1)), store("out0", X, 2),
                    in0=dtype, in1=dtype, out0=dtype)
     case = replace(entry("inductor.programs_pointwise/value-2ac289db77").case, program=graph)
@@ -395,7 +395,7 @@ def test_a_quotient_that_is_cut_off_may_be_one_too_small_where_division_is_not_e
 @pytest.mark.parametrize("divisors", [
     (num(5),), (Real(value="-7.0"),), (Real(value="0.7"),), (num(5), Real(value="-7.0"))])
 def test_a_product_with_the_reciprocal_for_a_quotient_by_a_number_is_known_and_another_value_is_new(
-        divisors: tuple[Num | Real, ...]) -> None:
+        divisors: tuple[Num | Real, ...]):
     quotient = Apply(function="mul", args=(X, num(33554433)))
     wrong = torch.arange(64, dtype=torch.float64) * 33554433
     for divisor in divisors:
@@ -422,7 +422,7 @@ def test_a_product_with_the_reciprocal_for_a_quotient_by_a_number_is_known_and_a
     ((cast(0, "fp8e5"), cast(1, "fp16")), "fp16", True),
     ((cast(0, "fp8e4nv"), cast(1, "fp32"), op("isinf", 2)), "i1", False), ((op("exp", 0),), "fp8e5", False)])
 def test_what_is_computed_of_an_overflow_to_fp8e5_is_right_where_nothing_overflows(
-        nodes: tuple[Node, ...], out: str, known: bool) -> None:
+        nodes: tuple[Node, ...], out: str, known: bool):
     graph = vector(load("in0"), *nodes, store("out0", X, len(nodes)), in0="fp32", out0=out)
     case = compiled(graph, "mixed")
     issue, = (one for one in ISSUES if one.name == "fp8e5-overflow-saturates" and one.relative)

@@ -11,7 +11,7 @@ from tridiff.kernels.codegen.graph import Graph
 
 
 @pytest.mark.parametrize("also", [False, True])
-def test_a_scan_of_a_block_is_known_where_it_is_right_with_single_pointers(also: bool) -> None:
+def test_a_scan_of_a_block_is_known_where_it_is_right_with_single_pointers(also: bool):
     """also: whether it is wrong with single pointers as well."""
     case = entry("inductor.programs_scan/value-9054253878").case
 
@@ -23,7 +23,7 @@ def test_a_scan_of_a_block_is_known_where_it_is_right_with_single_pointers(also:
     assert Attribution(machine).issues(case, machine(case)) == (() if also else ("scan-registers-apart",))
 
 
-def test_programs_without_a_scan_and_with_single_pointers_are_none_of_it() -> None:
+def test_programs_without_a_scan_and_with_single_pointers_are_none_of_it():
     case = entry("inductor.programs_scan/value-9054253878").case
     assert options.scans_blocks(case) and isinstance(case.program, Graph)
     single = options.with_pointers(case)

@@ -76,7 +76,7 @@ def negative_ones_keep_their_sign(rehearsal: Rehearsal, outputs: Outputs) -> Non
 
 @pytest.mark.parametrize("second", [large_ones_found_too_early, negative_ones_keep_their_sign])
 def test_a_search_among_boundaries_with_nan_is_known_and_a_class_of_operands_that_is_wrong_too_is_new(
-        second: Defect) -> None:
+        second: Defect):
     case = searching()
     assert attributed(case, nan_above_every_value, subject="inductor") == ("bucketize-nan-boundary",)
     assert attributed(case, nan_above_every_value, second, subject="inductor") == ()
@@ -109,7 +109,7 @@ def sums_below_zero_lose_their_sign(rehearsal: Rehearsal, outputs: Outputs) -> N
     outputs["out0"] = outputs["out0"].abs()
 
 
-def test_a_fold_over_lanes_apart_is_known_and_a_wrong_sign_of_its_sums_is_new() -> None:
+def test_a_fold_over_lanes_apart_is_known_and_a_wrong_sign_of_its_sums_is_new():
     case = folding()
     assert attributed(case, upper_half_lost, subject="own") == ("reduced-lanes-or-warps-apart",)
     assert attributed(case, upper_half_lost, sums_below_zero_lose_their_sign, subject="own") == ()

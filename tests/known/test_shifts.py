@@ -17,7 +17,7 @@ from tridiff.kernels.language.script import Node
 KNOWN, INTERPRETED = ISSUES
 
 
-def test_bits_filled_with_the_left_operands_sign_are_known_and_others_are_new() -> None:
+def test_bits_filled_with_the_left_operands_sign_are_known_and_others_are_new():
     case = entry(KNOWN.entries[0]).case
     rehearsal = rehearse(case)
     (right,) = rehearsal.outputs().values()
@@ -26,7 +26,7 @@ def test_bits_filled_with_the_left_operands_sign_are_known_and_others_are_new() 
         assert rehearsal.judged({"out0": torch.tensor([wrong], dtype=torch.uint64)})[1] == known
 
 
-def test_amounts_that_are_signed_are_drawn_instead() -> None:
+def test_amounts_that_are_signed_are_drawn_instead():
     def of_64_bits(one: Node) -> Node:
         wide = Node(row="cast", words={"to": "u64", "function": True}, parts=(one,))
         return wide if one.word("name") == "x2" else one
@@ -37,7 +37,7 @@ def test_amounts_that_are_signed_are_drawn_instead() -> None:
     assert instead is not None and find(case.target).draw.valid(instead) and not KNOWN.match(instead)
 
 
-def test_signed_numbers_that_the_interpreter_leaves_are_known_where_signed_amounts_are_right() -> None:
+def test_signed_numbers_that_the_interpreter_leaves_are_known_where_signed_amounts_are_right():
     found = entry(INTERPRETED.entries[0])
     raised = replace(found.signature, verdict=Verdict.CRASH, kind="TypeError: ufunc 'bitwise_and' not supported for")
     for signature in (found.signature, raised):

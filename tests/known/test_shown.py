@@ -40,7 +40,7 @@ def _told() -> dict[tuple[str, str], bool]:
     return found
 
 
-def test_an_issue_has_an_entry_that_fails_where_campaigns_met_it() -> None:
+def test_an_issue_has_an_entry_that_fails_where_campaigns_met_it():
     if not RECORDS.is_dir():
         pytest.skip("no records beside these tests")
     names, told = {one.name for one in all_issues()}, _told()

@@ -54,7 +54,7 @@ def same_without(issue: str, case: Case, *inputs: int) -> Case:
 @pytest.mark.parametrize(("method", "second", "result"), [
     ("aggregate_constant", (), "i32"), ("aggregate_changed", ("x1",), "i8"), ("aggregate_method", ("x1",), "i8")])
 def test_what_a_method_does_is_done_to_the_field_in_the_relative(
-        method: str, second: Sequence[str], result: str) -> None:
+        method: str, second: Sequence[str], result: str):
     """`Sized(x == x, 3).grown()` is of i32, the field alone of i1: the relative was no legal program."""
     first = name("x0") if second else node("compare", name("x0"), name("x0"), op="==")
     made = node("idiom", first, *map(name, second), name=method)
@@ -66,7 +66,7 @@ def test_what_a_method_does_is_done_to_the_field_in_the_relative(
 @pytest.mark.parametrize("issue", [
     "interpreter-truth-values-are-pythons", "interpreter-loop-variables-are-numbers", "interpreter-choices-are-numbers",
     "interpreter-walrus-names-numbers", "interpreter-min-and-max-are-pythons", "interpreter-unpacks-numbers"])
-def test_a_number_that_a_record_refuses_is_known_where_the_control_agrees(issue: str) -> None:
+def test_a_number_that_a_record_refuses_is_known_where_the_control_agrees(issue: str):
     """`Duo(not x, y)`: whatever is a Python number in the interpreter is no tensor for a field."""
     found = entry(KNOWN[issue].entries[0])
     refused = replace(found.signature, verdict=Verdict.CRASH, kind=(
@@ -76,7 +76,7 @@ def test_a_number_that_a_record_refuses_is_known_where_the_control_agrees(issue:
     assert Attribution(lambda one: right).issues(found.case, replace(failure, backend="cuda")) == ()
 
 
-def test_a_truth_value_of_python_is_known_where_a_number_decides_for_the_compiler() -> None:
+def test_a_truth_value_of_python_is_known_where_a_number_decides_for_the_compiler():
     """`(x0 <= x0 and False) % 1` is 0 when compiled; the remainder of a tensor of truth values is refused."""
     truth = node("compare", name("x0"), name("x0"), op="<=")
     case = program(node("assign", node("binary", node("logic", truth, literal(False), op="and"), literal(1), op="%"),
@@ -85,7 +85,7 @@ def test_a_truth_value_of_python_is_known_where_a_number_decides_for_the_compile
     assert not any(one.row in ("logic", "compare") for one in cases.every(relative))
 
 
-def test_a_remainder_that_an_answer_of_another_type_does_not_have_is_known() -> None:
+def test_a_remainder_that_an_answer_of_another_type_does_not_have_is_known():
     """`(Number(x, x) > Backward(x, x)) % 3`: the base on the left answers with truth values."""
     known = KNOWN["aggregates-ask-heirs-last"]
     found = entry(known.entries[0])
@@ -94,7 +94,7 @@ def test_a_remainder_that_an_answer_of_another_type_does_not_have_is_known() -> 
     is_told_by_its_control(known.name, found.case, failure)
 
 
-def test_failures_in_the_interpreter_are_told_by_controls_that_run_there() -> None:
+def test_failures_in_the_interpreter_are_told_by_controls_that_run_there():
     """The walrus also where it names a parameter that is given a number, truth values also where `and` is part of a
     chain: `v1, v2 = x0, x0 != 3 > 3`, `v2.to(tl.int8)`."""
     issues = [one for one in ISSUES if one.stage == "interpreter" and "launch" not in one.errors]
@@ -114,7 +114,7 @@ def test_failures_in_the_interpreter_are_told_by_controls_that_run_there() -> No
                 assert Attribution(lambda one: pool.execute(one, "own")).issues(case, failed) == (issue,)
 
 
-def test_methods_of_an_heir_that_give_the_type_of_its_second_part_have_a_control() -> None:
+def test_methods_of_an_heir_that_give_the_type_of_its_second_part_have_a_control():
     made = node("record", name("x0"), name("x1"), names="v0 s1 i2", form="Further", turn="method", carry="",
                 take="method")
     relative_of(KNOWN["interpreter-aggregates-have-no-methods"], program(made, of=("i32", "i8"), result="i8"))
@@ -131,7 +131,7 @@ def loop(*bounds: Node, of: Sequence[str], dtype: str) -> Case:
     return case
 
 
-def test_bounds_that_are_other_numbers_in_the_type_of_the_variable_are_known_and_others_are_not() -> None:
+def test_bounds_that_are_other_numbers_in_the_type_of_the_variable_are_known_and_others_are_not():
     """`range(-1, x)` for an x of u64 begins at 2^64 - 1, and in the interpreter at -1."""
     known = KNOWN["interpreter-loop-variables-are-numbers"]
     for case in (loop(literal(-1), name("x1"), of=("u64",), dtype="u64"),
@@ -143,7 +143,7 @@ def test_bounds_that_are_other_numbers_in_the_type_of_the_variable_are_known_and
         loop(name("x1"), of=("u8",), dtype="i32"), loop(name("x1"), name("x2"), of=("u8", "u32"), dtype="u32"))))
 
 
-def test_an_unpacked_number_is_known_and_unpacked_tensors_are_not() -> None:
+def test_an_unpacked_number_is_known_and_unpacked_tensors_are_not():
     def unpacked(first: Node) -> Case:
         pair = node("tuple", first, name("x0"))
         return program(node("unpack", pair, names="v0 v1"), of=("i32",), result="i32")
@@ -158,7 +158,7 @@ def test_an_unpacked_number_is_known_and_unpacked_tensors_are_not() -> None:
     ("tl.minimum", "min", "-", True), ("max", "tl.maximum", "-", True), ("min", "max", "-", False),
     ("min", "min", "~", False)])
 def test_a_negation_lost_in_an_extremum_of_three_is_controlled_by_a_complement(outer: str, inner: str, op: str,
-                                                                               known: bool) -> None:
+                                                                               known: bool):
     negated = node("unary", name("x1"), op=op)
     made = node("call", name("x0"), negated, function=inner)
     made = node("call", made, name("x2"), function=outer)
@@ -172,7 +172,7 @@ def test_a_negation_lost_in_an_extremum_of_three_is_controlled_by_a_complement(o
         is_told_by_its_control(issue.name, case, failure)
 
 
-def test_the_number_beside_bits_that_are_nan_is_the_extremum_in_the_relative_too() -> None:
+def test_the_number_beside_bits_that_are_nan_is_the_extremum_in_the_relative_too():
     issue = next(one for one in EXTREMA if one.name == "interpreter-extrema-give-nan")
     bits = node("cast", name("x0"), to="fp64", bitcast=True)
     for function in ("tl.minimum", "tl.maximum"):

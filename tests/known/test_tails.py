@@ -19,7 +19,7 @@ def branches(types: str, warps: int) -> Case:
                    options=replace(case.options, num_warps=warps))
 
 
-def test_one_warp_that_makes_descriptors_of_types_alike_in_width_is_known_where_four_warps_agree() -> None:
+def test_one_warp_that_makes_descriptors_of_types_alike_in_width_is_known_where_four_warps_agree():
     known, case = ISSUES[0], branches("int32_uint32_int64_uint64", 1)
     assert find(case.target).draw.valid(case) and known.match(case)
     for other in (branches("int32_uint32_int64_uint64", 4), branches("int32_int64", 1)):

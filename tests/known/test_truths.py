@@ -9,7 +9,7 @@ from tridiff.fuzz.known.truths import ISSUES
 
 
 @pytest.mark.parametrize("name", [one for issue in ISSUES for one in issue.entries])
-def test_another_byte_than_the_predicted_one_is_new(name: str) -> None:
+def test_another_byte_than_the_predicted_one_is_new(name: str):
     issue = next(one for one in ISSUES if name in one.entries)
     rehearsal, outputs = rehearsed(entry(name))
     names = rehearsal.judged(outputs)[1]
@@ -21,7 +21,7 @@ def test_another_byte_than_the_predicted_one_is_new(name: str) -> None:
         assert judged.verdict.failed and issue.name not in names
 
 
-def test_a_load_that_is_wrong_where_the_mask_is_true_is_new() -> None:
+def test_a_load_that_is_wrong_where_the_mask_is_true_is_new():
     issue = next(one for one in ISSUES if one.name == "other-value-of-a-truth-is-a-byte")
     found = entry(issue.entries[0])
     from msgspec.structs import replace

@@ -15,7 +15,7 @@ from tridiff.fuzz.records import Verdict
 from tridiff.kernels.codegen.graph import Apply, Graph, Index, Node, Real, Reduce, Sym
 
 
-def test_an_index_of_an_extremum_is_known_where_it_is_folded_again() -> None:
+def test_an_index_of_an_extremum_is_known_where_it_is_folded_again():
     found = entry("inductor.programs_reduction/loop-carried-variable--t-9812ae584a")
     issue, = (one for one in ISSUES if one.name == "index-of-an-extremum-as-a-float")
     assert issue.concerns(found.case, "inductor") and issue.tells(found.signature)
@@ -30,7 +30,7 @@ def test_an_index_of_an_extremum_is_known_where_it_is_folded_again() -> None:
 
 
 @pytest.mark.parametrize(("dtype", "known"), [("fp8e4nv", True), ("fp8e5", True), ("bf16", False)])
-def test_a_constant_of_fp8_is_known_not_to_compile_also_where_only_its_bits_are_taken(dtype: str, known: bool) -> None:
+def test_a_constant_of_fp8_is_known_not_to_compile_also_where_only_its_bits_are_taken(dtype: str, known: bool):
     bits = "i16" if dtype == "bf16" else "i8"
     graph = vector(constant("0.5", dtype), cast(0, bits, bitcast=True), store("out0", X, 1), out0=bits)
     case = compiled(graph, "pointwise")
@@ -43,7 +43,7 @@ def test_a_constant_of_fp8_is_known_not_to_compile_also_where_only_its_bits_are_
     ("max", "max", "bitwise_or", True), ("any", "max", "logical_and", True), ("max", "any", "bitwise_or", False),
     ("min", "max", "bitwise_or", False), ("max", "max", "ne", True)])
 def test_a_fold_of_a_folded_truth_is_known_if_any_of_it_compiles(
-        first: Literal["max", "any", "min"], second: Literal["max", "any"], combined: str, known: bool) -> None:
+        first: Literal["max", "any", "min"], second: Literal["max", "any"], combined: str, known: bool):
     graph = matrix(load("in0", at(3)), Reduce(kind=first, args=(0,)), op(combined, 0, 1),
                    Reduce(kind=second, args=(2,)), store("out0", X, 3), rows=2, columns=3,
                    in0=("i1", 6), out0=("i1", 2))
@@ -58,14 +58,14 @@ def test_a_fold_of_a_folded_truth_is_known_if_any_of_it_compiles(
     (Index(expr=X, dtype="i64"), "trunc_divide", True), (load("in0"), "trunc_divide", False),
     (Index(expr=X, dtype="i64"), "floor_divide", False)])
 def test_bounds_of_a_truncated_quotient_of_coordinates_are_known_if_its_floor_compiles(
-        other: Node, op_name: str, known: bool) -> None:
+        other: Node, op_name: str, known: bool):
     graph = vector(Index(expr=X, dtype="i64"), other, op(op_name, 0, 1), load("in0"), op("add", 2, 3),
                    store("out0", X, 4), in0="i64", out0="i64")
     case, error = compiled(graph, "pointwise"), "Invalid NaN comparison"
     check_told(case, error, "Invalid comparison", "bounds-of-a-truncated-quotient", known)
 
 
-def test_logic_of_a_scalar_truth_is_known_in_the_interpreter_if_a_comparison_in_its_place_runs() -> None:
+def test_logic_of_a_scalar_truth_is_known_in_the_interpreter_if_a_comparison_in_its_place_runs():
     found = entry("inductor.programs_pointwise/typeerror--ufunc--bitwis-209e00aa7d")
     signature = found.signature
 
@@ -88,7 +88,7 @@ _BELOW = apply("add", X, num(-1))
     (apply("min", _BELOW, num(0)), False)])
 @pytest.mark.parametrize("loads", [False, True])
 def test_a_quotient_of_coordinates_that_are_cut_at_0_or_1_is_known_if_it_compiles_cut_elsewhere(
-        cut: Apply, known: bool, loads: bool) -> None:
+        cut: Apply, known: bool, loads: bool):
     index = apply("abs", apply("floordiv", cut, num(2)))
     graph = vector(load("in0", index) if loads else Index(expr=index, dtype="i64"), store("out0", X, 0), length=3,
                    out0="i64", **{"in0": "i64"} if loads else {})
@@ -96,7 +96,7 @@ def test_a_quotient_of_coordinates_that_are_cut_at_0_or_1_is_known_if_it_compile
     check_told(case, error, "no range for symbol q0", "ranges-lost-in-simplify", known)
 
 
-def test_coordinates_that_an_operation_cuts_at_0_are_known_and_elements_are_not() -> None:
+def test_coordinates_that_an_operation_cuts_at_0_are_known_and_elements_are_not():
     for node, known in ((Index(expr=X, dtype="i64"), True), (load("in0"), False)):
         graph = vector(node, constant("0", "i64"), op("maximum", 0, 1), store("out0", X, 2),
                        out0="i64", **{} if known else {"in0": "i64"})
@@ -106,7 +106,7 @@ def test_coordinates_that_an_operation_cuts_at_0_are_known_and_elements_are_not(
 
 @pytest.mark.parametrize(("function", "name", "known"), [
     ("python_mod", "n0", True), ("floordiv", "n0", False), ("python_mod", "x0", False)])
-def test_a_float_of_a_remainder_of_sizes_does_not_compile(function: str, name: str, known: bool) -> None:
+def test_a_float_of_a_remainder_of_sizes_does_not_compile(function: str, name: str, known: bool):
     expr = apply("float_true_div", apply("to_float", apply(function, Sym(name=name), num(3))), Real(value="2.0"))
     graph = vector(Index(expr=expr, dtype="fp64"), store("out0", X, 0), out0="fp64")
     error = "type object 'TensorReferenceAnalysis' has no attribute 'python_mod'"

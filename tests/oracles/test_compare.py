@@ -63,7 +63,7 @@ def plant(x: Tensor, position: int, pattern: int) -> Tensor:
 
 @each("rule", EVERY_RULE, ids=str)
 @each("name", NAMES)
-def test_a_clean_control_stays_clean(name: str, rule: Rule) -> None:
+def test_a_clean_control_stays_clean(name: str, rule: Rule):
     specials = tensor_of_bits(special_bits(name), name)
     result = compare(specials, specials.clone(), rule)
     assert result.clean and result.counts() == {} and not result.mismatch.any()
@@ -73,7 +73,7 @@ def test_a_clean_control_stays_clean(name: str, rule: Rule) -> None:
 @each("rule", EXACT_RULES, ids=str)
 @each("name", NAMES)
 @each("count", (8, 4096))
-def test_one_wrong_bit_is_caught(name: str, rule: Rule, count: int) -> None:
+def test_one_wrong_bit_is_caught(name: str, rule: Rule, count: int):
     expected = clean_rows(name, count)
     pattern = int(to_bits(expected)[5]) & ((1 << dtype(name).bits) - 1)
     result = compare(plant(expected, 5, pattern ^ 1), expected, rule)
@@ -83,7 +83,7 @@ def test_one_wrong_bit_is_caught(name: str, rule: Rule, count: int) -> None:
 
 @each("name", FLOAT_NAMES)
 @each("count", (8, 4096))
-def test_each_special_fault_gets_its_class(name: str, count: int) -> None:
+def test_each_special_fault_gets_its_class(name: str, count: int):
     kind = dtype(name)
     nan, sign = exact.quiet_nan(name), 1 << (kind.bits - 1)
     base = clean_rows(name, count)
@@ -113,7 +113,7 @@ def test_each_special_fault_gets_its_class(name: str, count: int) -> None:
 
 @each("name", FLOAT_NAMES)
 @each("k", (0, 1, 4))
-def test_ulp_limit_is_sharp_for_rounded_references(name: str, k: int) -> None:
+def test_ulp_limit_is_sharp_for_rounded_references(name: str, k: int):
     rule = ULP(k, origin="test")
     # A step across a binade, a step across zero and one inside the subnormals all count alike.
     starts = [1 << dtype(name).mantissa_bits, (dtype(name).bias << dtype(name).mantissa_bits) - 1, 1]
@@ -125,7 +125,7 @@ def test_ulp_limit_is_sharp_for_rounded_references(name: str, k: int) -> None:
 
 
 @each("name", [n for n in FLOAT_NAMES if n != "fp64"])
-def test_ulp_at_is_the_spacing_of_the_type(name: str) -> None:
+def test_ulp_at_is_the_spacing_of_the_type(name: str):
     kind = dtype(name)
     candidates = range(1 << 16) if kind.bits <= 16 else special_bits(name)
     patterns = [p for p in candidates if p < kind.infinity_bits - 1][:: 1 if kind.bits <= 8 else 37]
@@ -134,7 +134,7 @@ def test_ulp_at_is_the_spacing_of_the_type(name: str) -> None:
     assert ulp_at(values, kind).tolist() == spacing
 
 
-def test_ulp_at_for_float64_reaches_its_own_subnormals() -> None:
+def test_ulp_at_for_float64_reaches_its_own_subnormals():
     values = f64([0.0, 5e-324, 2.0**-1022, 2.0**-970, 1.0, math.inf])
     assert ulp_at(values, dtype("fp64")).tolist() == [
         math.ulp(0.0), math.ulp(0.0), math.ulp(2.0**-1022), math.ulp(2.0**-970), math.ulp(1.0), math.ulp(1.7e308)]
@@ -143,7 +143,7 @@ def test_ulp_at_for_float64_reaches_its_own_subnormals() -> None:
 @each("name", ("bf16", "fp16", "fp32"))
 @given(data=st.data())
 @settings(max_examples=60)
-def test_ulp_against_an_unrounded_reference_equals_exact_arithmetic(name: str, data: st.DataObject) -> None:
+def test_ulp_against_an_unrounded_reference_equals_exact_arithmetic(name: str, data: st.DataObject):
     kind = dtype(name)
     k = data.draw(st.sampled_from((0.0, 1.0, 2.5)))
     reference = data.draw(st.floats(-float(kind.max) / 4, float(kind.max) / 4, allow_nan=False))
@@ -160,7 +160,7 @@ def test_ulp_against_an_unrounded_reference_equals_exact_arithmetic(name: str, d
     assert result.clean == (error <= allowed)
 
 
-def test_overflow_near_the_threshold_is_judged_by_distance() -> None:
+def test_overflow_near_the_threshold_is_judged_by_distance():
     rule = ULP(2, origin="test")
     largest = float(torch.finfo(torch.float32).max)
     step = 2.0**104
@@ -178,7 +178,7 @@ def test_overflow_near_the_threshold_is_judged_by_distance() -> None:
 
 
 @pytest.mark.parametrize(("below", "known"), [(0, True), (1, True), (2, False)])
-def test_infinity_is_one_step_beyond_the_largest_number_of_a_rounded_reference(below: int, known: bool) -> None:
+def test_infinity_is_one_step_beyond_the_largest_number_of_a_rounded_reference(below: int, known: bool):
     """A library function within 2 ulp may overflow next to the largest fp64; an infinite result is still infinite."""
     largest = torch.tensor([torch.finfo(torch.float64).max], dtype=torch.float64)
     for _ in range(below):
@@ -189,7 +189,7 @@ def test_infinity_is_one_step_beyond_the_largest_number_of_a_rounded_reference(b
 
 
 
-def test_growing_tolerance_follows_the_input() -> None:
+def test_growing_tolerance_follows_the_input():
     rule = ULP(3, plus_per_abs_x=0.4, origin="oracles.md §3")
     expected = torch.ones(2)
     off_by_eight = 1 + 8 * 2.0**-23
@@ -200,7 +200,7 @@ def test_growing_tolerance_follows_the_input() -> None:
     refused("pass x=", compare, actual, expected, rule)
 
 
-def test_flush_to_zero_accepts_only_zero_of_the_right_sign() -> None:
+def test_flush_to_zero_accepts_only_zero_of_the_right_sign():
     tiny = tensor([1e-39, -1e-39, 1e-39, 2e-38])
     flushed = tensor([0, -0.0, -0.0, 0])
     rule = ULP(1, origin="test")
@@ -210,7 +210,7 @@ def test_flush_to_zero_accepts_only_zero_of_the_right_sign() -> None:
     assert result.mismatch.tolist() == [False, False, True, True]
 
 
-def test_absolute_and_relative_limits_are_sharp() -> None:
+def test_absolute_and_relative_limits_are_sharp():
     expected = f64([100, -100])
     actual = tensor([100.5, -100.5])
     assert clean(actual, expected, ABS(0.5, origin="t"))
@@ -223,7 +223,7 @@ def test_absolute_and_relative_limits_are_sharp() -> None:
     assert counts(*integers, REL(0.02, origin="t")) == {"value": 1}
 
 
-def test_sum_bound_is_per_element_and_infinity_leaves_a_lane_open() -> None:
+def test_sum_bound_is_per_element_and_infinity_leaves_a_lane_open():
     rule = SUM("sum_bound", origin="oracles.md §4")
     expected = zeros(4, dtype=torch.float64) + 1.0
     actual = tensor([1.001, 1.001, math.nan, math.inf])
@@ -235,7 +235,7 @@ def test_sum_bound_is_per_element_and_infinity_leaves_a_lane_open() -> None:
     refused("SUM needs bound", compare, actual, expected, NUM, bound=bound)
 
 
-def test_sets_accept_any_candidate_and_nothing_else() -> None:
+def test_sets_accept_any_candidate_and_nothing_else():
     candidates = torch.stack([tensor([1, 2, math.nan]), tensor([5, 6, math.inf])])
     assert clean(tensor([5, 2, math.inf]), candidates, SET(NUM))
     assert clean(tensor([1, 6, math.nan]), candidates, SET(NUM))
@@ -245,7 +245,7 @@ def test_sets_accept_any_candidate_and_nothing_else() -> None:
     refused("at least one candidate", compare, zeros(2), zeros(0, 2), SET(NUM))
 
 
-def test_shape_and_dtype_faults_are_whole() -> None:
+def test_shape_and_dtype_faults_are_whole():
     for rule in (BIT, META):
         assert counts(zeros(3), zeros(4), rule) == {"shape": 4}
         assert counts(zeros(3), zeros(3, dtype=torch.int32), rule) == {"dtype": 3}
@@ -257,7 +257,7 @@ def test_shape_and_dtype_faults_are_whole() -> None:
     assert counts(zeros(3).bfloat16(), zeros(3).half(), ULP(1, origin="t")) == {"dtype": 3}
 
 
-def test_strided_broadcast_and_scalar_tensors() -> None:
+def test_strided_broadcast_and_scalar_tensors():
     base = torch.arange(12.0).reshape(3, 4)
     assert clean(base.T, base.T.contiguous(), BIT)
     assert clean(torch.ones(1).expand(5), torch.ones(5), BIT)
@@ -266,7 +266,7 @@ def test_strided_broadcast_and_scalar_tensors() -> None:
 
 
 @each("name", FP8)
-def test_every_fp8_pair_is_classified_like_exact(name: str) -> None:
+def test_every_fp8_pair_is_classified_like_exact(name: str):
     every = tensor_of_bits(range(256), name)
     for shift in (1, 128):
         other = from_bits(to_bits(every).roll(shift), name)
@@ -277,7 +277,7 @@ def test_every_fp8_pair_is_classified_like_exact(name: str) -> None:
             assert wrong == (not equal), (p, q)
 
 
-def test_sparse_and_dense_paths_give_one_answer() -> None:
+def test_sparse_and_dense_paths_give_one_answer():
     expected = clean_rows("fp32", 1 << 12)
     many = expected.clone()
     generator = torch.Generator().manual_seed(0)
@@ -294,21 +294,21 @@ def test_sparse_and_dense_paths_give_one_answer() -> None:
 @each("fields", (
     {"kind": "ULP", "k": 1.0}, {"kind": "XOR"}, {"kind": "ULP", "k": math.nan, "origin": "o"},
     {"kind": "SET", "origin": "o"}, {"kind": "SET", "member": META}))
-def test_broken_rules_are_refused(fields: dict[str, Any]) -> None:
+def test_broken_rules_are_refused(fields: dict[str, Any]):
     with pytest.raises(OracleError):
         Rule(**fields)
 
 
-def test_a_tolerance_without_a_source_is_refused() -> None:
+def test_a_tolerance_without_a_source_is_refused():
     for kind in ("ULP", "ABS", "REL", "SUM"):
         with pytest.raises(OracleError, match="origin"):
             Rule(kind, k=1.0, bound="b" if kind == "SUM" else "")
 
 
-def test_device_misuse_names_the_fix() -> None:
+def test_device_misuse_names_the_fix():
     refused("move one", compare, zeros(1), zeros(1, device="meta"), NUM)
 
 
-def test_same_is_sign_sensitive_by_default() -> None:
+def test_same_is_sign_sensitive_by_default():
     assert not same(tensor([0.0]), tensor([-0.0]))
     assert same(tensor([0.0]), tensor([-0.0]), NUM0)

@@ -23,7 +23,7 @@ from tridiff.oracles.special_values import special_bits
 
 @pytest.mark.parametrize("to", NAMES)
 @pytest.mark.parametrize("source", NAMES)
-def test_every_pair_of_types_agrees(source: str, to: str) -> None:
+def test_every_pair_of_types_agrees(source: str, to: str):
     x = np.concatenate([array_of_bits(special_bits(source), source), random_patterns(source, (200,), seed=3)])
     if dtype(source).is_float and dtype(source).bits > 8:
         exponents = np.arange(-30, 70, dtype=np.float64)
@@ -42,7 +42,7 @@ def test_every_pair_of_types_agrees(source: str, to: str) -> None:
         assert defined.all()
 
 
-def test_double_rounding_is_caught() -> None:
+def test_double_rounding_is_caught():
     # Just above a bf16 tie, but on it once rounded to float32.
     x = np.array([1 + 2.0**-8 + 2.0**-40, 1 + 2.0**-11 + 2.0**-40], np.float64)
     once = by_numpy.convert(x, to="bf16")
@@ -53,13 +53,13 @@ def test_double_rounding_is_caught() -> None:
     assert float(by_numpy.convert(x, to="fp16")[1]) == 1 + 2.0**-10
 
 
-def test_integers_round_once_on_the_way_to_halves() -> None:
+def test_integers_round_once_on_the_way_to_halves():
     x = np.array([2**62 + 2**54 + 1, 2**62 + 2**54, 2**63 - 1, -(2**62) - 2**54 - 1], np.int64)
     for found in (by_numpy.convert(x, to="bf16"), on_torch(by_torch.convert, x, to="bf16")):
         assert found.astype(np.float64).tolist() == [2**62 + 2**55, 2**62, 2**63, -(2**62) - 2**55]
 
 
-def test_saturation_and_the_two_answers_for_e5m2() -> None:
+def test_saturation_and_the_two_answers_for_e5m2():
     x = np.array([math.inf, -math.inf, 61440, 61439, 1, math.nan], np.float32)
     allowed = to_torch(by_numpy.candidates(x, to="fp8e5"))
     one = by_torch.convert(to_torch(x), to="fp8e5")
@@ -72,7 +72,7 @@ def test_saturation_and_the_two_answers_for_e5m2() -> None:
     assert same(to_torch(full[0]), to_torch(full[1]))
 
 
-def test_open_results_are_exactly_those_out_of_range() -> None:
+def test_open_results_are_exactly_those_out_of_range():
     x = np.array([127.9, 128, -128.9, -129, math.nan, math.inf], np.float32)
     assert by_numpy.convert_defined(x, to="i8").tolist() == [True, False, True, False, False, False]
     top = np.array([2.0**63, 2.0**63 - 1024, 2.0**64, 2.0**64 - 2048, -0.5], np.float64)
@@ -81,7 +81,7 @@ def test_open_results_are_exactly_those_out_of_range() -> None:
     assert on_torch(by_torch.convert, top, to="u64").tolist() == [2**63, 2**63 - 1024, 0, 2**64 - 2048, 0]
 
 
-def test_pinned_conversions_hold_for_the_references() -> None:
+def test_pinned_conversions_hold_for_the_references():
     for row in CONVERSIONS:
         x = np.array([row.value], numpy_dtype(row.source))
         if row.kind == "undefined":

@@ -31,7 +31,7 @@ each = pytest.mark.parametrize
 FLOAT_NAMES = [d.name for d in DTYPES if d.is_float]
 
 
-def test_float_limits_equal_ml_dtypes() -> None:
+def test_float_limits_equal_ml_dtypes():
     for name in FLOAT_NAMES:
         kind, info = dtype(name), ml_dtypes.finfo(numpy_dtype(name))
         assert (kind.max, kind.min) == (float(info.max), float(info.min)), name
@@ -40,27 +40,27 @@ def test_float_limits_equal_ml_dtypes() -> None:
         assert (kind.mantissa_bits, kind.bits) == (info.nmant, info.bits), name
 
 
-def test_integer_limits_equal_numpy() -> None:
+def test_integer_limits_equal_numpy():
     for kind in DTYPES:
         if kind.is_integer:
             info = np.iinfo(numpy_dtype(kind.name))
             assert (kind.min, kind.max, kind.bits) == (info.min, info.max, info.bits)
 
 
-def test_names_round_trip_through_numpy_and_torch() -> None:
+def test_names_round_trip_through_numpy_and_torch():
     for kind in DTYPES:
         assert name_of_array(np.zeros(1, numpy_dtype(kind.name))) == kind.name
         assert name_of_torch(torch_dtype(kind.name)) == kind.name
         assert torch_dtype(kind.name).itemsize == numpy_dtype(kind.name).itemsize == kind.itemsize
 
 
-def test_unknown_dtypes_name_the_fix() -> None:
+def test_unknown_dtypes_name_the_fix():
     refused("use one of i1 i8", dtype, "float32")
     refused("complex64", name_of_torch, torch.complex64)
     refused("complex128", name_of_array, np.zeros(1, np.complex128))
 
 
-def test_parent_side_modules_import_neither_torch_nor_triton() -> None:
+def test_parent_side_modules_import_neither_torch_nor_triton():
     code = (
         "import sys, tridiff.oracles.dtypes, tridiff.oracles.rules, tridiff.oracles.errors, "
         "tridiff.oracles.exact, tridiff.oracles.pointwise;"
@@ -72,7 +72,7 @@ def test_parent_side_modules_import_neither_torch_nor_triton() -> None:
     assert done.stdout.strip() == "[]"
 
 
-def test_references_in_torch_do_not_import_sympy_in_every_new_worker() -> None:
+def test_references_in_torch_do_not_import_sympy_in_every_new_worker():
     code = (
         "import sys, torch; from tridiff.oracles.by_torch import language, movement;"
         "print(language.pointwise('add', 'fp32', torch.ones(2, 3), torch.ones(2)).shape);"
@@ -83,7 +83,7 @@ def test_references_in_torch_do_not_import_sympy_in_every_new_worker() -> None:
 
 
 @each("name", NAMES)
-def test_special_values_are_distinct_and_fit(name: str) -> None:
+def test_special_values_are_distinct_and_fit(name: str):
     patterns = special_bits(name)
     assert len(set(patterns)) == len(patterns)
     assert all(0 <= pattern < 1 << dtype(name).bits for pattern in patterns)
@@ -91,7 +91,7 @@ def test_special_values_are_distinct_and_fit(name: str) -> None:
 
 
 @each("name", FLOAT_NAMES)
-def test_special_float_labels_mean_what_they_say(name: str) -> None:
+def test_special_float_labels_mean_what_they_say(name: str):
     kind = dtype(name)
     by_label = {value.label: value.bits for value in special_values(name)}
     for label, pattern in by_label.items():
@@ -113,14 +113,14 @@ def test_special_float_labels_mean_what_they_say(name: str) -> None:
         assert by_label["+quiet_nan_payload"] == 0x7FC00005
 
 
-def test_special_integers_hold_the_extremes() -> None:
+def test_special_integers_hold_the_extremes():
     for name, low, high in (("i8", 0x80, 0x7F), ("i64", 1 << 63, (1 << 63) - 1), ("u32", 0, (1 << 32) - 1)):
         assert {low, high, 0, 1} <= set(special_bits(name))
     assert {0xFF, 0xFE} <= set(special_bits("i8"))
 
 
 @each("name", NAMES)
-def test_arrays_and_tensors_carry_every_bit(name: str) -> None:
+def test_arrays_and_tensors_carry_every_bit(name: str):
     special = array_of_bits(special_bits(name), name)
     filler = random_patterns(name, (4096 + len(special) % 2,), seed=7)
     array = np.concatenate([special, filler]).reshape(-1, 2)
@@ -130,20 +130,20 @@ def test_arrays_and_tensors_carry_every_bit(name: str) -> None:
         assert same_bits(back, view)
 
 
-def test_conversion_does_not_share_memory() -> None:
+def test_conversion_does_not_share_memory():
     array = np.zeros(4, np.float32)
     tensor = to_torch(array)
     tensor[0] = 1.0
     assert array[0] == 0.0
 
 
-def test_patterns_that_do_not_fit_are_refused() -> None:
+def test_patterns_that_do_not_fit_are_refused():
     refused("does not fit i8", array_of_bits, [0x100], "i8")
     refused("does not fit i1", array_of_bits, [2], "i1")
 
 
 @each("name", FLOAT_NAMES)
-def test_classification_equals_exact(name: str) -> None:
+def test_classification_equals_exact(name: str):
     patterns = list(range(1 << dtype(name).bits)) if dtype(name).bits <= 8 else list(special_bits(name))
     tensor = tensor_of_bits(patterns, name)
     assert bits.is_nan(tensor).tolist() == [exact.is_nan(name, p) for p in patterns]
@@ -157,7 +157,7 @@ def test_classification_equals_exact(name: str) -> None:
 
 
 @each("name", NAMES)
-def test_ordered_keys_sort_like_exact_values(name: str) -> None:
+def test_ordered_keys_sort_like_exact_values(name: str):
     patterns = [p for p in special_bits(name) if not exact.is_nan(name, p)]
 
     def key(pattern: int) -> tuple[int, object]:
@@ -173,7 +173,7 @@ def test_ordered_keys_sort_like_exact_values(name: str) -> None:
 
 
 @each("name", FLOAT_NAMES)
-def test_neighbouring_floats_are_one_step_apart_across_zero_and_binades(name: str) -> None:
+def test_neighbouring_floats_are_one_step_apart_across_zero_and_binades(name: str):
     kind = dtype(name)
     normal = 1 << kind.mantissa_bits
     sign = 1 << (kind.bits - 1)
@@ -184,7 +184,7 @@ def test_neighbouring_floats_are_one_step_apart_across_zero_and_binades(name: st
     assert bits.ulp_distance(a, b).tolist() == bits.ulp_distance(b, a).tolist() == list(steps)
 
 
-def test_ulp_distance_saturates_and_isolates_nan() -> None:
+def test_ulp_distance_saturates_and_isolates_nan():
     low, high = torch.tensor([bits.INT64_MIN]), torch.tensor([bits.INT64_MAX])
     assert bits.ulp_distance(low, high).tolist() == [bits.INT64_MAX]
     assert bits.ulp_distance(
@@ -197,7 +197,7 @@ def test_ulp_distance_saturates_and_isolates_nan() -> None:
     assert bits.ulp_distance(nan, torch.zeros(1)).tolist() == [bits.INT64_MAX]
 
 
-def test_ulp_distance_is_monotone_along_the_number_line() -> None:
+def test_ulp_distance_is_monotone_along_the_number_line():
     patterns = [p for p in range(256) if not exact.is_nan("fp8e5", p) and not exact.is_infinite("fp8e5", p)]
     patterns.sort(key=lambda p: exact.to_fraction("fp8e5", p))
     values = tensor_of_bits(patterns, "fp8e5")
@@ -208,12 +208,12 @@ def test_ulp_distance_is_monotone_along_the_number_line() -> None:
 
 @given(st.lists(st.integers(0, 2**64 - 1), min_size=1, max_size=8))
 @settings(max_examples=100)
-def test_to_float64_rounds_u64_to_nearest(values: list[int]) -> None:
+def test_to_float64_rounds_u64_to_nearest(values: list[int]):
     tensor = to_torch(np.array(values, np.uint64))
     assert bits.to_float64(tensor).tolist() == [float(v) for v in values]
 
 
 @each("name", UNSIGNED)
-def test_to_float64_of_unsigned_is_never_negative(name: str) -> None:
+def test_to_float64_of_unsigned_is_never_negative(name: str):
     tensor = tensor_of_bits(special_bits(name), name)
     assert bits.to_float64(tensor).tolist() == [float(p) for p in special_bits(name)]

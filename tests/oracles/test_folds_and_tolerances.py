@@ -49,7 +49,7 @@ def judge(expected: Tensor, name: str, bound: Tensor) -> Callable[[Tensor], bool
 
 @each("fold", ("sum", "prod"))
 @each("name", INTEGERS)
-def test_integer_folds_wrap_alike(name: str, fold: str) -> None:
+def test_integer_folds_wrap_alike(name: str, fold: str):
     x = mixed_patterns(name, (24, 3, 7), seed=2)
     for axis in (0, 1, 2, -1):
         by_numpy = getattr(np_reductions, fold)(x, axis)
@@ -59,7 +59,7 @@ def test_integer_folds_wrap_alike(name: str, fold: str) -> None:
     assert np.array_equal(on_torch(torch_reductions.cumsum, x, -1), np_reductions.cumsum(x, -1))
 
 
-def test_integer_folds_keep_their_type_and_know_empty_axes() -> None:
+def test_integer_folds_keep_their_type_and_know_empty_axes():
     assert np_reductions.prod(np.array([100, 2], np.int8)).tolist() == -56
     for module, make in ((np_reductions, np.zeros), (torch_reductions, torch.zeros)):
         assert module.sum(make((2, 0))).tolist() == [0, 0]
@@ -69,7 +69,7 @@ def test_integer_folds_keep_their_type_and_know_empty_axes() -> None:
 
 
 @each("name", ("i1", *INTEGERS))
-def test_any_is_a_bitwise_or(name: str) -> None:
+def test_any_is_a_bitwise_or(name: str):
     x = mixed_patterns(name, (16, 5), seed=4)
     x[:8] &= x.dtype.type(1)
     by_numpy = np_reductions.any(x, -1)
@@ -80,7 +80,7 @@ def test_any_is_a_bitwise_or(name: str) -> None:
 
 
 @each("name", FLOATS)
-def test_float_sums_of_all_sources_agree_within_the_float64_bound(name: str) -> None:
+def test_float_sums_of_all_sources_agree_within_the_float64_bound(name: str):
     x = small_floats(name, (64, 33), seed=8)
     by_exact_sum = to_torch(by_exact.sum(x))
     bound = tol.sum_bound(to_torch(x), acc="fp64")
@@ -92,7 +92,7 @@ def test_float_sums_of_all_sources_agree_within_the_float64_bound(name: str) -> 
     assert passes(torch_reductions.cumsum(to_torch(x)), sums, "prefix_sum_bound", prefix)
 
 
-def test_prefix_sums_begin_with_the_first_element_and_keep_its_sign() -> None:
+def test_prefix_sums_begin_with_the_first_element_and_keep_its_sign():
     x = np.array([[-0.0, -0.0, 0.0, -0.0], [1.0, -1.0, -0.0, -0.0]])
     expected = np.array([[-0.0, -0.0, 0.0, 0.0], [1.0, 0.0, 0.0, 0.0]])
     for found in (np_reductions.cumsum(x), torch_reductions.cumsum(torch.from_numpy(x)).numpy(),
@@ -101,7 +101,7 @@ def test_prefix_sums_begin_with_the_first_element_and_keep_its_sign() -> None:
         assert found.tobytes() == expected.tobytes()
 
 
-def test_every_order_of_float32_addition_passes_and_a_lost_element_does_not() -> None:
+def test_every_order_of_float32_addition_passes_and_a_lost_element_does_not():
     x = to_torch(small_floats("fp32", (32, 256), seed=9, spread=1.0))
     expected, bound = torch_reductions.sum(x), tol.sum_bound(x)
     sequential = x[:, 0].clone()
@@ -117,7 +117,7 @@ def test_every_order_of_float32_addition_passes_and_a_lost_element_does_not() ->
     assert not fits(in_halves)
 
 
-def test_special_values_make_the_bound_semantic_and_overflow_opens_it() -> None:
+def test_special_values_make_the_bound_semantic_and_overflow_opens_it():
     x = tensor([[inf, 1], [nan, 1], [inf, -inf], [3e38, 3e38], [1, 2]])
     bound = tol.sum_bound(x)
     assert bound[:4].tolist() == [0, 0, 0, inf] and 0 < float(bound[4]) < 1e-5
@@ -132,7 +132,7 @@ def test_special_values_make_the_bound_semantic_and_overflow_opens_it() -> None:
     assert tol.mean_bound(x)[:4].tolist() == [0, 0, 0, inf]
 
 
-def test_mean_bound_is_the_sum_bound_over_n_and_catches_a_wrong_divisor() -> None:
+def test_mean_bound_is_the_sum_bound_over_n_and_catches_a_wrong_divisor():
     x = to_torch(np.abs(small_floats("fp32", (16, 100), seed=10, spread=1.0)))
     expected, bound = torch_reductions.sum(x) / 100, tol.mean_bound(x)
     fits = judge(expected, "mean_bound", bound)
@@ -141,13 +141,13 @@ def test_mean_bound_is_the_sum_bound_over_n_and_catches_a_wrong_divisor() -> Non
     assert not fits(x.sum(1) / 128)
 
 
-def test_chain_depth_counts_the_longest_path() -> None:
+def test_chain_depth_counts_the_longest_path():
     assert [tol.chain_depth(n, r) for n, r in ((1, 1), (1024, 1024), (5000, 1024), (7, 4))] == [1, 11, 15, 4]
     refused("count >= 1", tol.chain_depth, 0, 1)
 
 
 @each("name", ("fp16", "bf16", "fp32", "fp64"))
-def test_products_agree_inside_the_range_condition(name: str) -> None:
+def test_products_agree_inside_the_range_condition(name: str):
     x = small_floats(name, (64, 9), seed=12, spread=1.0)
     reference = to_torch(by_exact.prod(x))
     bound = tol.prod_bound(to_torch(x), reference, acc="fp64")
@@ -157,7 +157,7 @@ def test_products_agree_inside_the_range_condition(name: str) -> None:
     assert fits(torch_reductions.prod(to_torch(x)))
 
 
-def test_product_range_condition_and_faults() -> None:
+def test_product_range_condition_and_faults():
     x = tensor([[2, 3, 0.5], [1e30, 1e30, 1e-30], [0, 5, 2], [inf, -2, 1], [inf, 0, 1]])
     expected = torch_reductions.prod(x)
     assert tol.prod_in_range(x).tolist() == [True, False, True, True, True]
@@ -188,7 +188,7 @@ def states(name: str, rows: int, columns: int, seed: int, offset: float = 0.0) -
 
 @each("name", ("fp32", "fp64"))
 @each("offset", (0.0, 1e3, 1e6))
-def test_welford_sources_agree_and_empty_partners_never_contribute(name: str, offset: float) -> None:
+def test_welford_sources_agree_and_empty_partners_never_contribute(name: str, offset: float):
     state = states(name, 40, 13, seed=14, offset=offset)
     by_torch = torch_welford.welford(*(to_torch(s) for s in state))
     by_numpy = tuple(to_torch(s) for s in np_welford.welford(*state))
@@ -214,7 +214,7 @@ def float32_chain(x: Tensor, *, forget_cross_term: bool = False) -> tuple[Tensor
 
 
 @each("offset", (0.0, 10.0, 1e4, 1e6))
-def test_float32_welford_passes_and_broken_ones_do_not(offset: float) -> None:
+def test_float32_welford_passes_and_broken_ones_do_not(offset: float):
     x = torch.from_numpy((np.random.default_rng(15).normal(offset, 1, (32, 200))).astype(np.float32))
     zeros, ones = torch.zeros_like(x), torch.ones_like(x)
     mean, m2, weight = torch_welford.welford(x, zeros, ones)
@@ -236,7 +236,7 @@ def test_float32_welford_passes_and_broken_ones_do_not(offset: float) -> None:
         assert not m2_fits(naive)
 
 
-def test_constant_rows_have_a_floor_and_nothing_more() -> None:
+def test_constant_rows_have_a_floor_and_nothing_more():
     x = torch.full((1, 64), 1000.1)
     zeros, ones = torch.zeros_like(x), torch.ones_like(x)
     m2 = torch_welford.welford(x, zeros, ones)[1]
@@ -246,7 +246,7 @@ def test_constant_rows_have_a_floor_and_nothing_more() -> None:
     assert 0 < float(bound[0]) < 100 and not fits(tensor([100.0]))
 
 
-def test_special_slices_give_nan_variance_and_two_allowed_means() -> None:
+def test_special_slices_give_nan_variance_and_two_allowed_means():
     x = tensor([[inf, 1], [inf, inf], [inf, -inf], [nan, 1], [1, 3]])
     one, zero = torch.ones_like(x), torch.zeros_like(x)
     for module, values in ((torch_welford, (x, zero, one)), (np_welford, (x.numpy(), zero.numpy(), one.numpy()))):
@@ -260,7 +260,7 @@ def test_special_slices_give_nan_variance_and_two_allowed_means() -> None:
     assert torch.isnan(to_torch(by_exact.welford(*(to_numpy(t) for t in (x, zero, one)))[1])[:4]).all()
 
 
-def test_combine_and_reduce_handle_empty_partners() -> None:
+def test_combine_and_reduce_handle_empty_partners():
     def t(*v: float) -> Tensor:
         return tensor(v)
 
@@ -281,7 +281,7 @@ def test_combine_and_reduce_handle_empty_partners() -> None:
         assert [list(map(float, f)) for f in later] == [[2.2, 2.5], [29.3, 0.5], [5.0, 2.0]]
 
 
-def test_variance_of_one_element_is_nan() -> None:
+def test_variance_of_one_element_is_nan():
     for variance, _ in (
         torch_welford.var_mean(torch.ones(2, 1), correction=1),
         np_welford.var_mean(np.ones((2, 1), np.float32), correction=1),
@@ -291,7 +291,7 @@ def test_variance_of_one_element_is_nan() -> None:
     assert (float(variance), float(mean)) == (1.0, 2.0)
 
 
-def test_two_pass_bound_accepts_two_passes_and_rejects_one() -> None:
+def test_two_pass_bound_accepts_two_passes_and_rejects_one():
     x = torch.from_numpy(np.random.default_rng(16).normal(100, 1, (16, 300)).astype(np.float32))
     variance, mean = torch_welford.var_mean(x)
     bound = tol.two_pass_variance_bound(x, mean, variance)
@@ -302,7 +302,7 @@ def test_two_pass_bound_accepts_two_passes_and_rejects_one() -> None:
     assert not fits(one_pass)
 
 
-def test_dot_bounds_separate_the_precisions() -> None:
+def test_dot_bounds_separate_the_precisions():
     generator = torch.Generator().manual_seed(0)
     a, b = torch.randn(32, 64, generator=generator), torch.randn(64, 16, generator=generator)
     expected = a.double() @ b.double()
@@ -332,7 +332,7 @@ def test_dot_bounds_separate_the_precisions() -> None:
 
 
 @each("precision", ("tf32", "tf32x3"))
-def test_products_with_numbers_that_tf32_has_no_room_for_are_open_and_their_neighbours_are_not(precision: str) -> None:
+def test_products_with_numbers_that_tf32_has_no_room_for_are_open_and_their_neighbours_are_not(precision: str):
     a = tensor([[0.25, 1.0], [nan, 1.0]])
     for large, opened in ((torch.finfo(torch.float32).max, True), (3.402e38, True), (3.4019e38, False)):
         columns = tensor([[1.0, large], [2.0, 0.0]])
@@ -342,7 +342,7 @@ def test_products_with_numbers_that_tf32_has_no_room_for_are_open_and_their_neig
         assert tol.dot_bound(a, columns, precision="ieee").isfinite().all()
 
 
-def test_softmax_bound() -> None:
+def test_softmax_bound():
     x = torch.from_numpy(np.random.default_rng(17).normal(0, 10, (16, 128)).astype(np.float32))
     expected, bound = torch.softmax(x.double(), -1), tol.softmax_bound(x)
     fits = judge(expected, "softmax_bound", bound)
@@ -351,7 +351,7 @@ def test_softmax_bound() -> None:
     assert not fits(torch.softmax(x.bfloat16(), -1).float())
 
 
-def test_bounds_have_the_values_that_the_policy_states() -> None:
+def test_bounds_have_the_values_that_the_policy_states():
     """By hand on tiny inputs, so that a slip in a formula cannot hide behind the slack of the bound."""
     u, eps = 2.0**-24, 2.0**-23
     x, pair = tensor([1.0, -2.0, 4.0]), tensor([1.0, 3.0])
@@ -380,7 +380,7 @@ def test_bounds_have_the_values_that_the_policy_states() -> None:
         assert float(found.reshape(-1)[0]) == pytest.approx(value, rel=1e-6), row
 
 
-def test_bounds_open_exactly_where_something_may_overflow() -> None:
+def test_bounds_open_exactly_where_something_may_overflow():
     ones, zeros = torch.ones(2), torch.zeros(2)
     far, near = tensor([3e38, -3e38]), tensor([1e38, -1e38])
     assert tol.welford_mean_bound(far, ones, depth=1).isinf()
@@ -400,14 +400,14 @@ def test_bounds_open_exactly_where_something_may_overflow() -> None:
     assert tol.welford_m2_bound(*state, 0 * one, depth=0) > 0
 
 
-def test_every_formula_has_a_rule_with_an_origin() -> None:
+def test_every_formula_has_a_rule_with_an_origin():
     for name, rule in RULES.items():
         assert callable(getattr(tol, name)) and rule.bound == name and "oracles.md §4" in rule.origin
 
 
 @given(st.lists(st.integers(0, 2**32 - 1), min_size=1, max_size=12))
 @settings(max_examples=150)
-def test_float32_sums_of_any_bits_stay_inside_their_bound(raw: list[int]) -> None:
+def test_float32_sums_of_any_bits_stay_inside_their_bound(raw: list[int]):
     x = to_torch(array_of_bits(raw, "fp32")).reshape(1, -1)
     expected = to_torch(by_exact.sum(to_numpy(x)))
     sequential = x[:, 0]
@@ -418,7 +418,7 @@ def test_float32_sums_of_any_bits_stay_inside_their_bound(raw: list[int]) -> Non
 
 
 @each("name", FLOATS)
-def test_exact_sums_know_special_values(name: str) -> None:
+def test_exact_sums_know_special_values(name: str):
     x = random_patterns(name, (200, 3), seed=18)
     found, expected = torch_reductions.sum(to_torch(x)), to_torch(by_exact.sum(x))
     bound = tol.sum_bound(to_torch(x), acc="fp64")

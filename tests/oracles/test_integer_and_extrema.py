@@ -35,7 +35,7 @@ def patterns(array: Array) -> list[int]:
 
 @each("operation", DIVISIONS)
 @each("name", INTEGERS)
-def test_division_by_numpy_torch_and_exact_agree(name: str, operation: str) -> None:
+def test_division_by_numpy_torch_and_exact_agree(name: str, operation: str):
     a, b = special_pairs(name)
     by_exact = [getattr(exact, operation)(name, x, y) for x, y in zip(patterns(a), patterns(b), strict=True)]
     defined = np_integer.division_defined(a, b)
@@ -49,7 +49,7 @@ def test_division_by_numpy_torch_and_exact_agree(name: str, operation: str) -> N
 
 @each("operation", (*DIVISIONS, "add"))
 @each("name", INTEGERS)
-def test_division_on_random_operands(name: str, operation: str) -> None:
+def test_division_on_random_operands(name: str, operation: str):
     a = random_patterns(name, (64, 64), seed=1)
     # Divisors of every magnitude, not only huge ones.
     shift = np.random.default_rng(2).integers(0, dtype(name).bits, (64, 64)).astype(a.dtype)
@@ -59,7 +59,7 @@ def test_division_on_random_operands(name: str, operation: str) -> None:
 
 
 @each("name", ("i8", "u8"))
-def test_eight_bit_division_exhaustively(name: str) -> None:
+def test_eight_bit_division_exhaustively(name: str):
     every = array_of_bits(range(256), name)
     a, b = every[:, None], every[None, :]
     for operation in DIVISIONS:
@@ -76,7 +76,7 @@ def test_eight_bit_division_exhaustively(name: str) -> None:
         assert np.array_equal(by_numpy, np.where(b == 0, 0, wanted).astype(numpy_dtype(name)))
 
 
-def test_known_quotients() -> None:
+def test_known_quotients():
     a, b = np.array([-7, 7, -7, 7, 6, -128], np.int8), np.array([2, -2, -2, 2, -3, -1], np.int8)
     assert np_integer.div_floor_integer(a, b).tolist() == [-4, -4, 3, 3, -2, -128]
     assert np_integer.remainder_integer(a, b).tolist() == [1, -1, -1, 1, 0, 0]
@@ -85,7 +85,7 @@ def test_known_quotients() -> None:
 
 
 @each("name", SIGNED)
-def test_a_truncating_subject_is_told_apart_from_the_floor(name: str) -> None:
+def test_a_truncating_subject_is_told_apart_from_the_floor(name: str):
     a, b = special_pairs(name)
     truncated = torch_integer.div_trunc(to_torch(a), to_torch(b))
     floored = torch_integer.div_floor_integer(to_torch(a), to_torch(b))
@@ -94,7 +94,7 @@ def test_a_truncating_subject_is_told_apart_from_the_floor(name: str) -> None:
 
 @given(st.sampled_from(INTEGERS), st.data())
 @settings(max_examples=150)
-def test_division_identity(name: str, data: st.DataObject) -> None:
+def test_division_identity(name: str, data: st.DataObject):
     kind = dtype(name)
     value = st.integers(int(kind.min), int(kind.max))
     a = np.array(data.draw(st.lists(value, min_size=1, max_size=6)), numpy_dtype(name))
@@ -108,13 +108,13 @@ def test_division_identity(name: str, data: st.DataObject) -> None:
             assert patterns(q)[i] == getattr(exact, quotient)(name, patterns(a)[i], patterns(b)[0])
 
 
-def test_division_refuses_mixed_types() -> None:
+def test_division_refuses_mixed_types():
     refused("one integer type", np_integer.div_trunc, np.zeros(1, np.int32), np.ones(1, np.uint32))
     refused("one integer type", torch_integer.div_trunc, torch.zeros(1), torch.ones(1))
 
 
 @each("name", ORDERED)
-def test_vector_add_agrees_everywhere(name: str) -> None:
+def test_vector_add_agrees_everywhere(name: str):
     a, b = special_pairs(name)
     by_numpy = np_elementwise.vector_add(a, b)
     by_torch = torch_elementwise.vector_add(to_torch(a), to_torch(b))
@@ -126,7 +126,7 @@ def test_vector_add_agrees_everywhere(name: str) -> None:
     assert same(to_torch(np_elementwise.vector_add(a, b)), torch_elementwise.vector_add(to_torch(a), to_torch(b)), NUM)
 
 
-def test_bf16_addition_rounds_once() -> None:
+def test_bf16_addition_rounds_once():
     # 1 + 2^-8 lies halfway between two bf16 values; the extra 2^-16 must decide it, not be lost before.
     a, b = array_of_bits([0x3F80, 0x3F81], "bf16"), array_of_bits([0x3B80, 0x3B80], "bf16")
     assert patterns(np_elementwise.vector_add(a, b)) == [0x3F80, 0x3F82]
@@ -134,7 +134,7 @@ def test_bf16_addition_rounds_once() -> None:
     assert patterns(on_torch(torch_elementwise.vector_add, a, nudged)) == [0x3F81, 0x3F81]
 
 
-def test_round_to_bf16_equals_the_exact_rounding_of_every_tie_and_neighbour() -> None:
+def test_round_to_bf16_equals_the_exact_rounding_of_every_tie_and_neighbour():
     high = np.arange(0, 1 << 16, 7, dtype=np.uint32) << np.uint32(16)
     low = np.array([0, 1, 0x7FFF, 0x8000, 0x8001, 0xFFFF], np.uint32)
     bits = (high[:, None] | low).reshape(-1)
@@ -146,7 +146,7 @@ def test_round_to_bf16_equals_the_exact_rounding_of_every_tie_and_neighbour() ->
 
 @each("name", ORDERED)
 @each("side", ("minimum", "maximum"))
-def test_extrema_agree_everywhere(name: str, side: str) -> None:
+def test_extrema_agree_everywhere(name: str, side: str):
     a, b = special_pairs(name)
     by_numpy = getattr(np_extrema, side)(a, b)
     by_torch = getattr(torch_extrema, side)(to_torch(a), to_torch(b))
@@ -160,7 +160,7 @@ def test_extrema_agree_everywhere(name: str, side: str) -> None:
 
 @each("name", ORDERED)
 @each("side", ("min2", "max2"))
-def test_folded_extrema_agree(name: str, side: str) -> None:
+def test_folded_extrema_agree(name: str, side: str):
     x = mixed_patterns(name, (40, 1, 13), seed=11, special_share=0.1)
     if dtype(name).is_float:
         x[:20] = without_nan(x[:20])  # rows without NaN
@@ -184,7 +184,7 @@ def tied_pairs(name: str, shape: tuple[int, ...], seed: int) -> tuple[Array, Arr
 
 @each("name", ORDERED)
 @each("side", ("min_with_index", "max_with_index"))
-def test_indexed_extrema_agree(name: str, side: str) -> None:
+def test_indexed_extrema_agree(name: str, side: str):
     for seed in range(6):
         value, index = tied_pairs(name, (32, 9), seed)
         by_numpy: tuple[Array, Array] = getattr(np_extrema, side)(value, index)
@@ -199,7 +199,7 @@ def test_indexed_extrema_agree(name: str, side: str) -> None:
 
 @each("name", ("i32", "u64", "bf16", "fp32", "fp64"))
 @each("side", ("minimum_with_index", "maximum_with_index"))
-def test_pairwise_indexed_extrema_agree_and_ignore_the_order_of_arguments(name: str, side: str) -> None:
+def test_pairwise_indexed_extrema_agree_and_ignore_the_order_of_arguments(name: str, side: str):
     a, b = special_pairs(name)
     ai, bi = np.arange(len(a), dtype=np.int32), np.arange(len(a), dtype=np.int32)[::-1] + 1
     numpy_side: Callable[..., Any] = getattr(np_extrema, side)
@@ -210,14 +210,14 @@ def test_pairwise_indexed_extrema_agree_and_ignore_the_order_of_arguments(name: 
         assert patterns(forward[part]) == patterns(backward[part]) == patterns(to_numpy(by_torch[part]))
 
 
-def test_accumulator_default_loses_every_tie() -> None:
+def test_accumulator_default_loses_every_tie():
     value = torch.tensor([[float("inf"), float("inf")], [float("nan"), float("nan")]])
     index = torch.tensor([[2**63 - 1, 5], [2**63 - 1, 5]])
     assert torch_extrema.min_with_index(value, index)[1].tolist() == [5, 5]
     assert np_extrema.min_with_index(value.numpy(), index.numpy())[1].tolist() == [5, 5]
 
 
-def test_empty_axes_and_fp8_are_refused() -> None:
+def test_empty_axes_and_fp8_are_refused():
     for module, empty in ((np_extrema, np.zeros((2, 0))), (torch_extrema, torch.zeros(2, 0))):
         with pytest.raises(OracleError, match="no identity"):
             module.min2(empty)
@@ -226,7 +226,7 @@ def test_empty_axes_and_fp8_are_refused() -> None:
 
 @given(st.sampled_from(FLOATS), st.lists(st.integers(0, 2**64 - 1), min_size=1, max_size=16))
 @settings(max_examples=100)
-def test_reduction_equals_any_fold_of_pairs(name: str, raw: list[int]) -> None:
+def test_reduction_equals_any_fold_of_pairs(name: str, raw: list[int]):
     value = array_of_bits([r % (1 << dtype(name).bits) for r in raw], name)
     index = np.arange(len(raw), dtype=np.int64)
     best = (value[:1], index[:1])

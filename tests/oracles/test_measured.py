@@ -22,13 +22,13 @@ def allowed(rule: Rule, size: float) -> float:
     return rule.k + 0.5 + rule.plus_per_abs_x * size
 
 
-def test_every_version_has_every_row_once() -> None:
+def test_every_version_has_every_row_once():
     assert sorted((one.op, one.triton) for one in MEASURED) == sorted((op, v) for op in OPS for v in TRITON)
     assert {"exp", "exp_tl", "sin", "log", "tanh", "erf", "rsqrt", "sigmoid"} <= set(OPS)
 
 
 @pytest.mark.parametrize("one", MEASURED, ids=lambda one: f"{one.op}-{one.triton}")
-def test_a_tolerance_holds_and_is_documented_or_close_to_what_was_measured(one: Measured) -> None:
+def test_a_tolerance_holds_and_is_documented_or_close_to_what_was_measured(one: Measured):
     rule, size = rule_at(one)
     assert rule.kind == "ULP" and one.ulps <= allowed(rule, size)
     # A vendor's figure stands for all versions and chips; a figure of our own must not be far from the truth.
@@ -37,7 +37,7 @@ def test_a_tolerance_holds_and_is_documented_or_close_to_what_was_measured(one: 
 
 
 @pytest.mark.parametrize("op", OPS)
-def test_an_argument_off_by_sixteen_ulps_is_caught(op: str) -> None:
+def test_an_argument_off_by_sixteen_ulps_is_caught(op: str):
     row = row_of(op, "fp32")
     grid = np.concatenate([np.linspace(-0.95, 0.95, 20), np.linspace(1.05, 80, 60), -np.linspace(1.05, 80, 20)])
     x = grid.astype(np.float32)

@@ -31,7 +31,7 @@ def both(one: by_numpy.View, other: by_torch.View) -> list[list[int]]:
     return read.tolist()
 
 
-def test_four_bit_floats_come_low_nibble_first_with_all_sixteen_values() -> None:
+def test_four_bit_floats_come_low_nibble_first_with_all_sixteen_values():
     packed = np.array([16 * ((2 * k + 1) % 16) + 2 * k % 16 for k in range(8)], np.uint8)
     expected = [0, 0.5, 1, 1.5, 2, 3, 4, 6, -0.0, -0.5, -1, -1.5, -2, -3, -4, -6]
     for dtype in ("fp16", "bf16"):
@@ -42,7 +42,7 @@ def test_four_bit_floats_come_low_nibble_first_with_all_sixteen_values() -> None
     assert rows.tolist() == [[0.5, 1.5], [1, 2]]
 
 
-def test_views_of_a_buffer_are_numpys_views() -> None:
+def test_views_of_a_buffer_are_numpys_views():
     one, other = filled()
     assert both(by_numpy.subslice(one, 1, 2, 2), by_torch.subslice(other, 1, 2, 2)) == GRID[:, 2:].tolist()
     assert both(by_numpy.permute(one, (1, 0)), by_torch.permute(other, (1, 0))) == GRID.T.tolist()
@@ -51,7 +51,7 @@ def test_views_of_a_buffer_are_numpys_views() -> None:
     assert by_numpy.read(nested).tolist() == GRID[2:].T.tolist()
 
 
-def test_a_store_through_a_view_changes_the_buffer() -> None:
+def test_a_store_through_a_view_changes_the_buffer():
     one, other = filled()
     by_numpy.store(by_numpy.permute(by_numpy.subslice(one, 1, 0, 1), (1, 0)), np.full((1, 4), -1, np.int16))
     column = by_torch.permute(by_torch.subslice(other, 1, 0, 1), (1, 0))
@@ -59,7 +59,7 @@ def test_a_store_through_a_view_changes_the_buffer() -> None:
     assert both(one, other) == [[-1, *row[1:]] for row in GRID.tolist()]
 
 
-def test_a_plain_buffer_reinterpreted_is_numpys_view_of_another_type() -> None:
+def test_a_plain_buffer_reinterpreted_is_numpys_view_of_another_type():
     for dtype, width, shape in (("i32", 4, (4, 2)), ("i8", 1, (4, 8)), ("i64", 8, (4, 1)), ("fp16", 2, (16,))):
         places = (np.arange(np.prod(shape), dtype=np.int64) * width).reshape(shape)
         one, other = filled()
@@ -68,14 +68,14 @@ def test_a_plain_buffer_reinterpreted_is_numpys_view_of_another_type() -> None:
         assert np.array_equal(seen, GRID.view(numpy_dtype(dtype)).reshape(shape), equal_nan=True)
 
 
-def test_a_swizzled_buffer_reinterpreted_as_plain_shows_the_swizzle() -> None:
+def test_a_swizzled_buffer_reinterpreted_as_plain_shows_the_swizzle():
     swizzled = np.array([[row * 4 + (column ^ row) for column in range(4)] for row in range(4)], np.int64) * 2
     one, other = filled(swizzled)
     seen = both(by_numpy.reinterpret(one, "i16", PLAIN), by_torch.reinterpret(other, "i16", to_torch(PLAIN)))
     assert seen == [[0, 1, 2, 3], [5, 4, 7, 6], [10, 11, 8, 9], [15, 14, 13, 12]]
 
 
-def test_masked_elements_of_a_load_become_other() -> None:
+def test_masked_elements_of_a_load_become_other():
     expected = [[0, 1, 7, 7], [4, 5, 7, 7], [8, 9, 7, 7], [12, 13, 7, 7]]
     assert by_numpy.load(GRID, (), (1, 2), 7).tolist() == expected
     assert by_torch.load(to_torch(GRID), (), (1, 2), 7).tolist() == expected
@@ -84,7 +84,7 @@ def test_masked_elements_of_a_load_become_other() -> None:
     assert by_torch.load(to_torch(eight), (), (0, 0), 3).to(torch.float32).tolist() == [3, 3]
 
 
-def test_integers_wrap_in_folds_and_floats_stay_exact() -> None:
+def test_integers_wrap_in_folds_and_floats_stay_exact():
     bytes_ = np.array([[100, 100], [-128, -1]], np.int8)
     for found in (by_numpy.reduce(bytes_, 1, "add"), on_torch(by_torch.reduce, bytes_, 1, "add")):
         assert found.dtype == np.int8 and found.tolist() == [-56, 127]
@@ -99,7 +99,7 @@ def test_integers_wrap_in_folds_and_floats_stay_exact() -> None:
             assert found.astype(np.float64).tolist() == expected
 
 
-def test_atomics_return_what_stood_there_in_row_major_order() -> None:
+def test_atomics_return_what_stood_there_in_row_major_order():
     one, other = filled()
     index = np.zeros((4, 4), np.int32)
     added = np.full((4, 4), 3, np.int16)
@@ -110,12 +110,12 @@ def test_atomics_return_what_stood_there_in_row_major_order() -> None:
     assert found.before.reshape(4, 4).tolist() == [[row * 4] * 4 for row in range(4)]
 
 
-def test_two_values_for_one_target_have_no_answer() -> None:
+def test_two_values_for_one_target_have_no_answer():
     one, _ = filled()
     refused("one target", by_numpy.scatter, one, GRID, np.zeros((4, 4), np.int32), 1)
 
 
-def test_scatter_broadcasts_both_operands() -> None:
+def test_scatter_broadcasts_both_operands():
     one, other = filled()
     values, index = np.array([[7], [8], [9], [10]], np.int16), np.array([[3, 1]], np.int32)
     by_numpy.scatter(one, values, index, 1)
@@ -124,7 +124,7 @@ def test_scatter_broadcasts_both_operands() -> None:
 
 
 @pytest.mark.parametrize("dtype", [name for name in NAMES if name != "i1"])
-def test_moving_keeps_every_bit(dtype: str) -> None:
+def test_moving_keeps_every_bit(dtype: str):
     raw = np.random.default_rng(5).integers(0, 256, (4, 8, numpy_dtype(dtype).itemsize), dtype=np.uint8)
     value = raw.view(numpy_dtype(dtype)).reshape(4, 8)
     places = np.random.default_rng(6).permutation(32).reshape(4, 8).astype(np.int64) * numpy_dtype(dtype).itemsize
@@ -137,7 +137,7 @@ def test_moving_keeps_every_bit(dtype: str) -> None:
     assert same_bits(gathered, by_torch.gather(other, to_torch(index), 1))
 
 
-def test_rows_exchange_elements_by_exclusive_or() -> None:
+def test_rows_exchange_elements_by_exclusive_or():
     rows = np.arange(64, dtype=np.int32).reshape(2, 32)
     for flip in (0, 1, 5, 31):
         expected = [[row * 32 + (k ^ flip) for k in range(32)] for row in range(2)]

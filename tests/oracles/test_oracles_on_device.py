@@ -46,7 +46,7 @@ def agree(function: Function, *inputs: torch.Tensor, **options: Any) -> None:
 
 
 @each("name", (*INTEGERS, *FLOATS))
-def test_references_agree_with_the_cpu(name: str) -> None:
+def test_references_agree_with_the_cpu(name: str):
     a = to_torch(mixed_patterns(name, (64, 33), seed=1))
     b = to_torch(mixed_patterns(name, (64, 33), seed=2))
     index = torch.arange(33, dtype=torch.int32).expand(64, 33).contiguous()
@@ -73,7 +73,7 @@ def test_references_agree_with_the_cpu(name: str) -> None:
         agree(welford.welford, a.clamp(-4, 4), torch.zeros_like(a), torch.ones_like(a))
 
 
-def test_philox_agrees_with_the_cpu() -> None:
+def test_philox_agrees_with_the_cpu():
     offset = torch.arange(4096, dtype=torch.int32)
     for seed in (0, 2**40 + 7):
         expected = philox.randint64(seed, offset, -5, 2**62)
@@ -82,7 +82,7 @@ def test_philox_agrees_with_the_cpu() -> None:
 
 
 @each("name", NAMES)
-def test_comparison_agrees_with_the_cpu(name: str) -> None:
+def test_comparison_agrees_with_the_cpu(name: str):
     a, b = (to_torch(mixed_patterns(name, (64, 65), seed=s, special_share=0.9)) for s in (3, 4))
     for rule in (BIT, NUM, NUM0, ULP(3, origin="t"), ABS(1.0, origin="t"), REL(0.1, origin="t")):
         expected = compare(a, b, rule)
@@ -93,7 +93,7 @@ def test_comparison_agrees_with_the_cpu(name: str) -> None:
 
 
 @each("name", ("fp32", "u32", "bf16"))
-def test_one_wrong_bit_among_two_to_the_27_elements_is_found(name: str) -> None:
+def test_one_wrong_bit_among_two_to_the_27_elements_is_found(name: str):
     rows, lanes = 1 << 15, 1 << 12
     pattern = to_torch(mixed_patterns(name, (lanes,), seed=5)).cuda()
     expected = from_bits(to_bits(pattern).expand(rows, lanes).contiguous(), name)
@@ -106,7 +106,7 @@ def test_one_wrong_bit_among_two_to_the_27_elements_is_found(name: str) -> None:
 
 
 @each("name", NAMES)
-def test_conversion_from_the_device_keeps_bits(name: str) -> None:
+def test_conversion_from_the_device_keeps_bits(name: str):
     array = mixed_patterns(name, (17, 5), seed=6)
     back = to_numpy(to_torch(array, device="cuda"))
     assert np.array_equal(back.view(np.uint8), array.view(np.uint8))

@@ -26,7 +26,7 @@ VECTORS = (
 
 
 @pytest.mark.parametrize(("counter", "key", "output"), VECTORS)
-def test_published_vectors(counter: tuple[int, int, int, int], key: tuple[int, int], output: tuple[int, ...]) -> None:
+def test_published_vectors(counter: tuple[int, int, int, int], key: tuple[int, int], output: tuple[int, ...]):
     words = philox.philox4x32(key[0] | key[1] << 32, *counter)
     assert tuple(int(w) for w in words) == output
     assert by_exact.philox4x32(key, counter) == output
@@ -34,7 +34,7 @@ def test_published_vectors(counter: tuple[int, int, int, int], key: tuple[int, i
 
 @given(st.integers(0, 2**64 - 1), st.lists(st.integers(0, 2**32 - 1), min_size=1, max_size=5))
 @settings(max_examples=100)
-def test_three_implementations_agree(seed: int, offsets: list[int]) -> None:
+def test_three_implementations_agree(seed: int, offsets: list[int]):
     by_numpy = philox.randint4x(seed, np.array(offsets, np.uint32))
     on_torch = by_torch.philox4x32(seed, torch.tensor(offsets))
     for i, offset in enumerate(offsets):
@@ -43,7 +43,7 @@ def test_three_implementations_agree(seed: int, offsets: list[int]) -> None:
         assert tuple(int(w[i]) for w in on_torch) == words
 
 
-def test_offsets_repeat_after_two_to_the_32_and_ignore_signedness() -> None:
+def test_offsets_repeat_after_two_to_the_32_and_ignore_signedness():
     signed, unsigned = np.array([-1, -5, 7], np.int32), np.array([2**32 - 1, 2**32 - 5, 7], np.uint32)
     wide = unsigned.astype(np.int64) + (3 << 32)
     expected = philox.rand(11, unsigned)
@@ -55,7 +55,7 @@ def test_offsets_repeat_after_two_to_the_32_and_ignore_signedness() -> None:
 
 @given(st.integers(0, 2**64 - 1), st.integers(0, 2**32 - 1), INT64, INT64)
 @settings(max_examples=200)
-def test_randint64_agrees_and_stays_in_range(seed: int, offset: int, a: int, b: int) -> None:
+def test_randint64_agrees_and_stays_in_range(seed: int, offset: int, a: int, b: int):
     offsets = np.arange(offset, offset + 4, dtype=np.int64)
     found = philox.randint64(seed, offsets, a, b)
     assert by_torch.randint64(seed, torch.from_numpy(offsets), a, b).tolist() == found.tolist()
@@ -68,14 +68,14 @@ def test_randint64_agrees_and_stays_in_range(seed: int, offset: int, a: int, b: 
         assert found.tolist() == [a] * 4
 
 
-def test_randint64_uses_both_words() -> None:
+def test_randint64_uses_both_words():
     offsets = np.arange(2000)
     full = philox.randint64(3, offsets, -(2**63), 2**63 - 1)
     assert (np.abs(full.astype(np.float64)) > 2**33).all()
     assert len(np.unique(full & 0xFFFFFFFF)) > 1990
 
 
-def test_uniform_extremes_and_collisions() -> None:
+def test_uniform_extremes_and_collisions():
     words = np.array([0, 0xFFFFFFFF, 0x7FFFFFFF, 0x80000000, 1], np.uint32)
     values = philox.uniform(words)
     assert values.dtype == np.float32
@@ -87,12 +87,12 @@ def test_uniform_extremes_and_collisions() -> None:
     assert np.array_equal(by_torch.rand(5, torch.arange(10000)).numpy(), rand)
 
 
-def test_randn_moments_and_limit() -> None:
+def test_randn_moments_and_limit():
     z = philox.randn(9, np.arange(200_000))
     assert abs(z.mean()) < 5 / math.sqrt(len(z)) and abs(z.var() - 1) < 5 * math.sqrt(2 / len(z))
     assert np.abs(z).max() <= 5.68
     assert RANDN_RULE.kind == "ABS" and RANDN_RULE.k < 1e-4
 
 
-def test_offsets_are_integers() -> None:
+def test_offsets_are_integers():
     refused("integers", philox.rand, 1, np.zeros(3))

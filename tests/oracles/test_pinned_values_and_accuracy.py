@@ -48,7 +48,7 @@ TWO_LIBRARIES = [row for row in TABLE if row.op in by_numpy.FUNCTIONS and row.op
 
 
 @each("row", EVALUATED, ids=lambda row: row.op)
-def test_library_values_equal_high_precision_ones(row: Accuracy) -> None:
+def test_library_values_equal_high_precision_ones(row: Accuracy):
     inputs = inputs_of(row, "fp32")
     exact, answered = by_exact.evaluate(row.op, *inputs)
     assert answered.mean() > 0.2
@@ -71,7 +71,7 @@ def test_library_values_equal_high_precision_ones(row: Accuracy) -> None:
 
 
 @each("row", TWO_LIBRARIES, ids=lambda row: row.op)
-def test_numpy_and_torch_place_the_same_special_values(row: Accuracy) -> None:
+def test_numpy_and_torch_place_the_same_special_values(row: Accuracy):
     special = array_of_bits(special_bits("fp32"), "fp32")
     inputs = ([special] if row.arity == 1 else [np.repeat(special, len(special)), np.tile(special, len(special))])
     first = to_torch(by_numpy.evaluate(row.op, *inputs))
@@ -80,7 +80,7 @@ def test_numpy_and_torch_place_the_same_special_values(row: Accuracy) -> None:
     assert not differ.any(), (row.op, [x[differ.numpy()][:4] for x in inputs], first[differ][:4], second[differ][:4])
 
 
-def test_fp64_needs_more_than_fp64() -> None:
+def test_fp64_needs_more_than_fp64():
     x = np.array([0.3], np.float64)
     assert by_exact.evaluate("erf", x)[0][0] == pytest.approx(math.erf(0.3), rel=1e-15)
     refused("no better than fp64", by_numpy.evaluate, "erf", x)
@@ -89,13 +89,13 @@ def test_fp64_needs_more_than_fp64() -> None:
     assert third.tolist() == [2.0**-104]
 
 
-def test_torch_does_not_judge_bessel_functions() -> None:
+def test_torch_does_not_judge_bessel_functions():
     assert not {"j0", "j1", "y0", "y1"} & set(by_torch.FUNCTIONS)
     j0 = by_exact.evaluate("j0", np.array([5.5, 8.0]))[0]
     assert j0.tolist() == pytest.approx([-0.006843869417819197, 0.1716508071375539], rel=1e-15)
 
 
-def test_exact_answers_leave_special_cases_alone() -> None:
+def test_exact_answers_leave_special_cases_alone():
     x = np.array([math.nan, math.inf, -1, 0, 2], np.float64)
     values, answered = by_exact.evaluate("log", x)
     assert answered.tolist() == [False, False, False, False, True] and values[4] == math.log(2)
@@ -103,7 +103,7 @@ def test_exact_answers_leave_special_cases_alone() -> None:
 
 
 @each("row", [r for r in TABLE if r.fp32.kind == "ULP"], ids=lambda row: row.op)
-def test_every_ulp_policy_catches_an_error_just_above_it(row: Accuracy) -> None:
+def test_every_ulp_policy_catches_an_error_just_above_it(row: Accuracy):
     for name in ("fp16", "bf16", "fp32", "fp64"):
         rule = rule_for(row.op, name)
         if rule.kind != "ULP":
@@ -117,7 +117,7 @@ def test_every_ulp_policy_catches_an_error_just_above_it(row: Accuracy) -> None:
             assert compare(actual, expected, rule, x=x).clean == clean, (row.op, name, steps)
 
 
-def test_table_figures_match_the_policy() -> None:
+def test_table_figures_match_the_policy():
     assert len(pointwise.OPS) == len(TABLE)
     for row in TABLE:
         for rule in (row.fp32, row.fp64):
@@ -135,7 +135,7 @@ def test_table_figures_match_the_policy() -> None:
     refused("add one", pointwise.accuracy, "gelu")
 
 
-def test_half_rules_scale_to_one_ulp_and_regions_switch() -> None:
+def test_half_rules_scale_to_one_ulp_and_regions_switch():
     assert rule_for("exp", "fp16").k == 1 and rule_for("exp", "bf16").k == 1
     assert pointwise.half_ulps(20000, "fp16") == 3
     assert rule_for("add", "bf16") == NUM
@@ -147,7 +147,7 @@ def test_half_rules_scale_to_one_ulp_and_regions_switch() -> None:
     refused("stated for", rule_for, "add", "fp8e5")
 
 
-def test_lgamma_bound_is_absolute_near_roots() -> None:
+def test_lgamma_bound_is_absolute_near_roots():
     expected = tensor([1e-9, 100, math.inf], dtype=torch.float64)
     assert tolerances.lgamma_bound(expected).tolist() == [2.0**-18] * 3
     assert tolerances.lgamma_bound(expected, acc="fp64").tolist() == [2.0**-48, 100 * 2.0**-48, 2.0**-48]
@@ -171,7 +171,7 @@ def accepted(case: SpecialCase, value: Tensor, members: tuple[Any, ...]) -> bool
 
 
 @each("case", CASES, ids=lambda c: f"{c.op}{c.inputs}")
-def test_pinned_special_values_are_what_torch_computes(case: SpecialCase) -> None:
+def test_pinned_special_values_are_what_torch_computes(case: SpecialCase):
     inputs = [tensor([v]).to(torch_dtype(case.dtype)) for v in case.inputs]
     value = LIBRARY[case.op](*inputs)
     assert value.dtype == inputs[0].dtype
@@ -179,7 +179,7 @@ def test_pinned_special_values_are_what_torch_computes(case: SpecialCase) -> Non
     assert not any(accepted(case, tensor([k]).to(value.dtype), case.accepted) for k in case.known_divergence)
 
 
-def test_pinned_conversions() -> None:
+def test_pinned_conversions():
     for conversion in CONVERSIONS:
         source = tensor([conversion.value], dtype=torch_dtype(conversion.source))
         if conversion.kind == "undefined":
@@ -190,7 +190,7 @@ def test_pinned_conversions() -> None:
         assert float(value) in expected or (math.isnan(float(value)) and any(map(math.isnan, expected))), (conversion)
 
 
-def test_cases_name_known_things_only() -> None:
+def test_cases_name_known_things_only():
     assert {case.op for case in CASES} <= set(LIBRARY)
     for conversion in CONVERSIONS:
         assert conversion.source in NAMES and conversion.target in NAMES

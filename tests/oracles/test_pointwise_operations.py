@@ -59,7 +59,7 @@ def operands(signature: Signature) -> list[Array]:
 
 
 @pytest.mark.parametrize("op", sorted(ALL_OPS))
-def test_every_operation_has_a_rule_and_two_sources_that_agree(op: str) -> None:
+def test_every_operation_has_a_rule_and_two_sources_that_agree(op: str):
     missing = []
     for signature in ALL_OPS[op].signatures:
         result = result_dtype(op, signature)

@@ -29,7 +29,7 @@ def both(op: str, mode: str, *values: float, to: str = "fp32") -> tuple[float, f
     ("fma", (1 + 2.0**-12, 1 + 2.0**-12, -1.0), 2.0**-11 + 2.0**-24, 2.0**-11 + 2.0**-24),
     ("add", (1.5, -1.5), -0.0, 0.0), ("rcp", (-0.0,), -_INF, -_INF), ("div", (0.0, 0.0), math.nan, math.nan),
 ])
-def test_directions(op: str, values: tuple[float, ...], down: float, up: float) -> None:
+def test_directions(op: str, values: tuple[float, ...], down: float, up: float):
     for mode, expected in (("rd", down), ("ru", up)):
         for found in both(op, mode, *values):
             np.testing.assert_array_equal(found, expected)
@@ -39,7 +39,7 @@ def test_directions(op: str, values: tuple[float, ...], down: float, up: float) 
         np.testing.assert_array_equal(found, towards_zero)
 
 
-def test_nearest_is_what_the_processor_does() -> None:
+def test_nearest_is_what_the_processor_does():
     bits = np.random.default_rng(5).integers(0, 2**32, (2, 300), dtype=np.uint64).astype(np.uint32)
     a, b = bits.view(np.float32)
     with np.errstate(all="ignore"):
@@ -55,12 +55,12 @@ def test_nearest_is_what_the_processor_does() -> None:
     (-0.5, "rz", "u32", 0),
     (3e9, "rn", "i32", 2**31 - 1), (-1.0, "rn", "u32", 0), (1e30, "rz", "u64", 2**64 - 1), (-_INF, "ru", "i64", -2**63),
 ])
-def test_whole_numbers_are_rounded_and_held_within_the_range(value: float, mode: str, to: str, whole: int) -> None:
+def test_whole_numbers_are_rounded_and_held_within_the_range(value: float, mode: str, to: str, whole: int):
     x = np.array([value], dtype=np.float64)
     assert int(exact.whole(mode, to, x)[0]) == int(by_mpmath.whole(mode, to, torch.from_numpy(x)).numpy()[0]) == whole
 
 
-def test_nan_becomes_what_cvt_makes_of_it() -> None:
+def test_nan_becomes_what_cvt_makes_of_it():
     for source, to, word in ((np.float32, "i32", 0), (np.float32, "i64", -2**63), (np.float64, "i32", -2**31),
                              (np.float64, "u32", 2**31)):
         x = np.array([math.nan], dtype=source)

@@ -43,7 +43,7 @@ def in_order(x: Array) -> Array:
 
 @each("right", (False, True))
 @each("name", (*INTEGERS, *FLOATS))
-def test_bucketize_agrees_where_defined(name: str, right: bool) -> None:
+def test_bucketize_agrees_where_defined(name: str, right: bool):
     for size in (0, 1, 2, 3, 7, 8, 9):
         edges = mixed_patterns(name, (12, size), seed=size)
         edges = in_order(edges) if size else edges
@@ -64,7 +64,7 @@ def test_bucketize_agrees_where_defined(name: str, right: bool) -> None:
             assert np.array_equal(library[defined], by_count[defined])
 
 
-def test_bucketize_known_answers_with_nan() -> None:
+def test_bucketize_known_answers_with_nan():
     nan = math.nan
     edges, values = np.array([1.0, 2.0, nan]), np.array([5.0, nan, 0.0, 2.0])
     assert np_search.bucketize(values, edges)[:2].tolist() == [3, 3]
@@ -78,7 +78,7 @@ def test_bucketize_known_answers_with_nan() -> None:
     assert np_search.bucketize(np.array([0.0, -0.0]), zeros, right=True).tolist() == [3, 3]
 
 
-def test_bucketize_sorters_shared_rows_and_result_types() -> None:
+def test_bucketize_sorters_shared_rows_and_result_types():
     generator = np.random.default_rng(3)
     edges = generator.integers(-50, 50, (6, 11)).astype(np.int16)
     sorter = np.argsort(edges, axis=-1, kind="stable").astype(np.int32)
@@ -98,7 +98,7 @@ def test_bucketize_sorters_shared_rows_and_result_types() -> None:
 
 @each("descending", (False, True))
 @each("name", KEYS)
-def test_sorts_agree_bit_for_bit(name: str, descending: bool) -> None:
+def test_sorts_agree_bit_for_bit(name: str, descending: bool):
     for length, rnumel, index_type in ((1, None, np.int16), (8, None, np.int32), (16, 11, np.int64), (16, 1, np.int16)):
         pool = mixed_patterns(name, (5,), seed=length, special_share=0.8)
         x = pool[np.random.default_rng(length).integers(0, 5, (20, length))]
@@ -120,7 +120,7 @@ def test_sorts_agree_bit_for_bit(name: str, descending: bool) -> None:
         assert defined.sum(1).tolist() == [min(length, rnumel or length)] * 20
 
 
-def test_sorts_and_ties_work_on_any_rank() -> None:
+def test_sorts_and_ties_work_on_any_rank():
     x = mixed_patterns("fp32", (3, 4, 9), seed=21, special_share=0.9)
     index = np.broadcast_to(np.arange(9, dtype=np.int32), x.shape).copy()
     whole = torch_sorting.sort_with_index(to_torch(x), to_torch(index), rnumel=7)
@@ -137,7 +137,7 @@ def test_sorts_and_ties_work_on_any_rank() -> None:
 @settings(max_examples=150)
 def test_canonical_ties_accept_exactly_the_permutations_of_equal_keys(
     keys: list[int], descending: bool, random: object
-) -> None:
+):
     x = np.array([[(-0.0, 0.0, 1.5, math.nan)[k] for k in keys]], np.float32)
     index = np.arange(len(keys), dtype=np.int32)[None]
     values, order = np_sorting.sort_with_index(x, index, descending=descending)
@@ -152,7 +152,7 @@ def test_canonical_ties_accept_exactly_the_permutations_of_equal_keys(
         assert same_bits(tied[0], values) and same_bits(tied[1], order)
 
 
-def test_canonical_ties_keep_every_fault_of_a_sort() -> None:
+def test_canonical_ties_keep_every_fault_of_a_sort():
     x = np.array([[3, 1, 1, 2]], np.float32)
     index = np.arange(4, dtype=np.int32)[None]
     values, order = np_sorting.sort_with_index(x, index)
@@ -172,7 +172,7 @@ def test_canonical_ties_keep_every_fault_of_a_sort() -> None:
 
 
 @each("name", NAMES)
-def test_select_one_moves_every_bit(name: str) -> None:
+def test_select_one_moves_every_bit(name: str):
     x = mixed_patterns(name, (30, 6), seed=5, special_share=0.6)
     mask = np.zeros((30, 6), bool)
     mask[np.arange(28), np.random.default_rng(6).integers(0, 6, 28)] = True
@@ -191,7 +191,7 @@ def test_select_one_moves_every_bit(name: str) -> None:
 
 
 @each("name", ("fp32", "fp64"))
-def test_frexp_agrees_and_round_trips(name: str) -> None:
+def test_frexp_agrees_and_round_trips(name: str):
     kind = dtype(name)
     exponents = array_of_bits([(e << kind.mantissa_bits) | 5 for e in range(0, (1 << kind.exponent_bits) - 1, 7)], name)
     subnormals = array_of_bits([1 << b for b in range(kind.mantissa_bits)], name)
@@ -212,7 +212,7 @@ def test_frexp_agrees_and_round_trips(name: str) -> None:
 
 @each("combine", ("add", "maximum", "second", "first", "affine"))
 @each("name", ("i16", "i32", "i64", *UNSIGNED, "fp16", "bf16", "fp32", "fp64"))
-def test_exclusive_scans_agree(name: str, combine: str) -> None:
+def test_exclusive_scans_agree(name: str, combine: str):
     if combine == "affine" and name not in UNSIGNED:
         refused("affine", np_scan.exclusive_scan, array_of_bits([0, 1], name), combine=combine)
         refused("affine", torch_scan.exclusive_scan, tensor_of_bits([0, 1], name), combine=combine)
@@ -235,7 +235,7 @@ def test_exclusive_scans_agree(name: str, combine: str) -> None:
         assert same_bits(along_rows, by_numpy)
 
 
-def test_scans_keep_the_order_of_operands() -> None:
+def test_scans_keep_the_order_of_operands():
     x = np.array([3, 1, 4, 1, 5], np.int32)
     assert np_scan.exclusive_scan(x, combine="second").tolist() == [0, 3, 1, 4, 1]
     assert np_scan.exclusive_scan(x, combine="first").tolist() == [0, 3, 3, 3, 3]
@@ -247,7 +247,7 @@ def test_scans_keep_the_order_of_operands() -> None:
 
 
 @each("name", ("fp16", "bf16", "i16", "u16"))
-def test_packing_round_trips_every_16_bit_pattern(name: str) -> None:
+def test_packing_round_trips_every_16_bit_pattern(name: str):
     value = array_of_bits(range(1 << 16), name)
     flag = (np.arange(1 << 16) % 3).astype(np.uint16)
     packed = np_scan.pack_value_flag(value, flag)
@@ -261,7 +261,7 @@ def test_packing_round_trips_every_16_bit_pattern(name: str) -> None:
 
 
 @each("name", ("fp32", "i32", "u32"))
-def test_packing_32_bit_values(name: str) -> None:
+def test_packing_32_bit_values(name: str):
     value = np.concatenate([array_of_bits(special_bits(name), name), random_patterns(name, (100,), seed=8)])
     flag = np.full(len(value), 2, np.uint32)
     packed = np_scan.pack_value_flag(value, flag)
@@ -275,7 +275,7 @@ def test_packing_32_bit_values(name: str) -> None:
 
 
 @each("name", NAMES)
-def test_probes_keep_type_and_bits(name: str) -> None:
+def test_probes_keep_type_and_bits(name: str):
     x = array_of_bits(special_bits(name), name)
     condition = np.arange(len(x)) % 2 == 0
     for found in (
@@ -289,7 +289,7 @@ def test_probes_keep_type_and_bits(name: str) -> None:
     assert np_probes.PROMOTED[name] == name
 
 
-def test_assertions_fail_on_active_lanes_only() -> None:
+def test_assertions_fail_on_active_lanes_only():
     condition, active = np.array([True, False]), np.array([True, False])
     assert np_probes.assertion_fails(condition) and not np_probes.assertion_fails(condition, active)
     assert torch_probes.assertion_fails(to_torch(condition))
@@ -299,7 +299,7 @@ def test_assertions_fail_on_active_lanes_only() -> None:
 
 @given(st.integers(-(10**30), 10**30), st.integers(1, 10**30), st.sampled_from(("bf16", "fp16", "fp32", "fp64")))
 @settings(max_examples=200)
-def test_exact_rounding_equals_the_hardware(numerator: int, denominator: int, name: str) -> None:
+def test_exact_rounding_equals_the_hardware(numerator: int, denominator: int, name: str):
     number = Fraction(numerator, denominator)
     bits = exact.round_fraction(name, number)
     if name == "fp64":

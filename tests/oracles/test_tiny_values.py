@@ -88,7 +88,7 @@ def one_state(mean: float, weight: float) -> State:
     return np.array([mean]), np.zeros(1), np.array([weight])
 
 
-def test_a_mean_of_subnormal_size_from_a_larger_one() -> None:
+def test_a_mean_of_subnormal_size_from_a_larger_one():
     """The bound of the mean was a product of its own that vanished in float64, and nothing was left of it."""
     first, second = one_state(-2.7682268153220884e-306, 3.0), one_state(-1e-323, 16777215.0)
     found = combine(first, second)[0]
@@ -98,7 +98,7 @@ def test_a_mean_of_subnormal_size_from_a_larger_one() -> None:
     assert not judged_pairs(first, second, fault="weights_swapped")[0].any()
 
 
-def test_a_sum_of_squares_whose_own_square_vanishes() -> None:
+def test_a_sum_of_squares_whose_own_square_vanishes():
     """The bound of m2 was the root of a product below the smallest double."""
     state, value = one_state(1.49e-104, 1.0), np.array([1.96e-104])
     m2 = step(value, state)[1][0]
@@ -123,7 +123,7 @@ EXPONENTS = st.tuples(st.sampled_from(KINDS), st.floats(0, 0.45), st.integers(0,
 
 @settings(max_examples=60)
 @given(EXPONENTS)
-def test_merges_of_states_of_every_exponent(term: tuple[str, float, int, int]) -> None:
+def test_merges_of_states_of_every_exponent(term: tuple[str, float, int, int]):
     """From subnormal numbers up to those whose squares times 2^25 are finite."""
     name, share, spread, seed = term
     kind, rng = dtype(name), np.random.default_rng(seed)
@@ -139,7 +139,7 @@ def test_merges_of_states_of_every_exponent(term: tuple[str, float, int, int]) -
 @each("fault", ("weights_swapped", "cross_term_missing", "m2_with_old_mean", "mean_over_old_weight"))
 @each("name", KINDS)
 @each("low", (-2, -70))
-def test_faults_are_seen_in_every_size_of_number(name: str, fault: str, low: int) -> None:
+def test_faults_are_seen_in_every_size_of_number(name: str, fault: str, low: int):
     """2^-70 squared is subnormal in fp32, where the fault of a square may be a few steps: half of them suffice."""
     rng = np.random.default_rng(6)
     first, second = ((drawn(rng, name, low, 8, (400,)), np.zeros(400, numpy_dtype(name)),
@@ -154,7 +154,7 @@ def test_faults_are_seen_in_every_size_of_number(name: str, fault: str, low: int
 
 @settings(max_examples=40)
 @given(EXPONENTS, st.integers(2, 40))
-def test_trees_of_states_and_of_elements(term: tuple[str, float, int, int], columns: int) -> None:
+def test_trees_of_states_and_of_elements(term: tuple[str, float, int, int], columns: int):
     name, share, spread, seed = term
     kind, rng = dtype(name), np.random.default_rng(seed)
     lowest = 1 - kind.bias - kind.mantissa_bits
@@ -178,7 +178,7 @@ def test_trees_of_states_and_of_elements(term: tuple[str, float, int, int], colu
                 assert inside(part, real).all()
 
 
-def test_a_light_state_with_a_large_mean_in_a_program() -> None:
+def test_a_light_state_with_a_large_mean_in_a_program():
     """mean_1 + delta * ratio is off by a rounding of mean_1, however little that one weighs."""
     mean, weight = np.array([[1.1, 1e-7]], np.float32), np.array([[1.0, 9999999.0]], np.float32)
     state = tuple(exact_real("fp32", one) for one in (mean, 0 * mean, weight))
@@ -191,7 +191,7 @@ def test_a_light_state_with_a_large_mean_in_a_program() -> None:
 
 
 @each("name", KINDS)
-def test_means_products_and_variances_of_subnormal_numbers(name: str) -> None:
+def test_means_products_and_variances_of_subnormal_numbers(name: str):
     rng, kind = np.random.default_rng(3), dtype(name)
     lowest = 1 - kind.bias - kind.mantissa_bits
     x = drawn(rng, name, lowest, kind.mantissa_bits + 3, (50, 7))
@@ -213,7 +213,7 @@ def judged(rule: str, expected: torch.Tensor, bound: torch.Tensor) -> Callable[[
     return lambda actual: compare(to_torch(actual), expected, RULES[rule], bound=bound).clean
 
 
-def test_products_of_rows_and_columns_that_vanish() -> None:
+def test_products_of_rows_and_columns_that_vanish():
     rng = np.random.default_rng(4)
     a, b = drawn(rng, "fp32", -74, 3, (8, 16)), drawn(rng, "fp32", -74, 3, (16, 8))
     exact = to_torch(a.astype(np.float64) @ b.astype(np.float64))
@@ -233,7 +233,7 @@ def test_products_of_rows_and_columns_that_vanish() -> None:
 
 
 @each("name", ("fp16", "bf16", "fp32", "fp64"))
-def test_chains_of_operations_on_tiny_numbers(name: str) -> None:
+def test_chains_of_operations_on_tiny_numbers(name: str):
     """a*b, its product with a third and a quotient, each rounded in its type: within the derived bound of the chain."""
     rng, kind = np.random.default_rng(5), dtype(name)
     lowest = 1 - kind.bias - kind.mantissa_bits
@@ -256,7 +256,7 @@ def test_chains_of_operations_on_tiny_numbers(name: str) -> None:
         assert sharp.any() and not wrong[sharp].any(), op
 
 
-def test_libdevice_scales_a_subnormal_number_exactly_takes_it_for_zero_or_adds_it_to_itself() -> None:
+def test_libdevice_scales_a_subnormal_number_exactly_takes_it_for_zero_or_adds_it_to_itself():
     x = np.array([1e-45, 1e-45, 3e-39, 1.0], np.float32).astype(np.float64)
     n = whole("i32", np.array([-148, 100, 2, 3]), np.zeros(4, bool))
     found = apply("ldexp", (exact_real("fp32", x), n))
@@ -268,7 +268,7 @@ def test_libdevice_scales_a_subnormal_number_exactly_takes_it_for_zero_or_adds_i
     assert exponent.open.tolist() == [True, True, True, False]
 
 
-def test_what_was_added_to_itself_is_added_to_itself_again() -> None:
+def test_what_was_added_to_itself_is_added_to_itself_again():
     """2^-149 scaled twice may be four times itself. As bounds are as far below zero as above, six times passes too."""
     n = whole("i32", np.array([-22]), np.zeros(1, bool))
     once = apply("ldexp", (exact_real("fp32", np.array([1e-45], np.float32).astype(np.float64)), n))
@@ -278,7 +278,7 @@ def test_what_was_added_to_itself_is_added_to_itself_again() -> None:
 
 
 @each("small, flushed", [(1.17e-38, True), (3e-38, False), (0.0, True)])
-def test_a_subnormal_operand_of_hypot_may_count_as_zero_and_a_normal_one_may_not(small: float, flushed: bool) -> None:
+def test_a_subnormal_operand_of_hypot_may_count_as_zero_and_a_normal_one_may_not(small: float, flushed: bool):
     large = np.float32(1.2329255e-36)
     for pair in ((large, np.float32(small)), (np.float32(small), large)):
         found = apply("hypot", tuple(exact_real("fp32", np.array([one], dtype=np.float32)) for one in pair))

@@ -30,7 +30,7 @@ def two(numpy: torch.Tensor, other: torch.Tensor) -> list[Answer]:
 
 
 @pytest.mark.parametrize("name", NAMES)
-def test_equal_answers_agree_for_every_type(name: str) -> None:
+def test_equal_answers_agree_for_every_type(name: str):
     values = to_torch(random_patterns(name, (8, 5), seed=1))
     result = judge(values, two(values.clone(), values.clone()), BIT)
     assert counts(result) == (8, 0, 0, 0, 0) and result.verdict == "agree"
@@ -38,7 +38,7 @@ def test_equal_answers_agree_for_every_type(name: str) -> None:
     assert result.examples == () and result.dominant_class is None
 
 
-def test_a_wrong_value_disagrees_and_is_located() -> None:
+def test_a_wrong_value_disagrees_and_is_located():
     right, wrong = table(), table()
     wrong[4, 2] = -1.0
     result = judge(wrong, two(right, right.clone()), NUM)
@@ -50,7 +50,7 @@ def test_a_wrong_value_disagrees_and_is_located() -> None:
     assert example.expected_bits == (("numpy", 0x41980000), ("torch", 0x41980000))
 
 
-def test_two_contradicting_oracles_are_a_conflict_not_a_finding() -> None:
+def test_two_contradicting_oracles_are_a_conflict_not_a_finding():
     actual, other = table(), table()
     other[1, 0] = math.nan
     result = judge(actual, two(actual.clone(), other), NUM)
@@ -59,14 +59,14 @@ def test_two_contradicting_oracles_are_a_conflict_not_a_finding() -> None:
     assert dict(result.examples[0].expected_bits)["numpy"] == 0x40A00000
 
 
-def test_rejected_by_all_is_a_disagreement_even_if_the_oracles_differ() -> None:
+def test_rejected_by_all_is_a_disagreement_even_if_the_oracles_differ():
     actual, first, second = table(), table(), table()
     first[2, 1], second[2, 1] = 100.0, 200.0
     result = judge(actual, [Answer("a", first), Answer("b", second)], NUM)
     assert counts(result) == (5, 1, 0, 0, 0)
 
 
-def test_a_third_oracle_settles_a_conflict_both_ways() -> None:
+def test_a_third_oracle_settles_a_conflict_both_ways():
     actual, other = table(), table()
     other[1, 0] = 50.0
     rows = tensor([1])
@@ -80,7 +80,7 @@ def test_a_third_oracle_settles_a_conflict_both_ways() -> None:
     assert counts(judge(actual, [*sides, Answer("exact", third_opinion, rows=rows)], NUM)) == (5, 0, 1, 0, 0)
 
 
-def test_a_decisive_oracle_outvotes_two_others() -> None:
+def test_a_decisive_oracle_outvotes_two_others():
     actual, wrong = table(), table()
     wrong[3, 3] = 0.0
     rows = tensor([3])
@@ -92,7 +92,7 @@ def test_a_decisive_oracle_outvotes_two_others() -> None:
     assert counts(verdict) == (5, 1, 0, 0, 0)
 
 
-def test_undefined_lanes_are_ignored_and_undefined_rows_never_agree() -> None:
+def test_undefined_lanes_are_ignored_and_undefined_rows_never_agree():
     right, wrong = table(), table()
     wrong[0, 0] = math.nan
     wrong[1, :] = math.nan
@@ -109,7 +109,7 @@ def test_undefined_lanes_are_ignored_and_undefined_rows_never_agree() -> None:
     assert judge(wrong, answers, NUM, defined=defined).failing_rows == (0,)
 
 
-def test_rows_without_an_oracle_are_not_checked() -> None:
+def test_rows_without_an_oracle_are_not_checked():
     values = table()
     rows = tensor([5, 0])
     result = judge(values, [Answer("exact", values[rows], rows=rows)], NUM)
@@ -118,7 +118,7 @@ def test_rows_without_an_oracle_are_not_checked() -> None:
     assert none.verdict == "not_checked" and none.rows == 0
 
 
-def test_rows_of_a_subset_map_back_to_their_place() -> None:
+def test_rows_of_a_subset_map_back_to_their_place():
     values = table()
     rows = tensor([5, 0, 3])
     expected = values[rows].clone()
@@ -128,7 +128,7 @@ def test_rows_of_a_subset_map_back_to_their_place() -> None:
     assert result.examples[0].expected_bits == (("exact", 0xC0000000),)
 
 
-def test_the_dominant_class_counts_elements_of_disagreeing_rows_only() -> None:
+def test_the_dominant_class_counts_elements_of_disagreeing_rows_only():
     right, wrong = table(), table()
     wrong[0, :3] = math.nan
     wrong[1, 0] = 9.0
@@ -138,13 +138,13 @@ def test_the_dominant_class_counts_elements_of_disagreeing_rows_only() -> None:
     assert result.failing_rows == (0, 1)
 
 
-def test_limits_on_what_is_reported() -> None:
+def test_limits_on_what_is_reported():
     right, wrong = table(40), table(40) + 1
     result = judge(wrong, [Answer("numpy", right)], NUM, max_examples=3)
     assert result.disagree == 40 and result.failing_rows == (0, 1, 2) and len(result.examples) == 3
 
 
-def test_wrong_type_or_shape_fails_every_row() -> None:
+def test_wrong_type_or_shape_fails_every_row():
     values = table()
     for wrong, name in ((values.half(), "dtype"), (values[:, :3], "shape"), (values.reshape(6, 2, 2), "shape")):
         result = judge(wrong, [Answer("numpy", values)], NUM)
@@ -154,7 +154,7 @@ def test_wrong_type_or_shape_fails_every_row() -> None:
     assert counts(judge(zeros(3, 0), [Answer("numpy", zeros(3, 1))], NUM)) == (0, 3, 0, 0, 0)
 
 
-def test_per_answer_rules_bounds_and_sets() -> None:
+def test_per_answer_rules_bounds_and_sets():
     actual = table()
     actual[2, 2] += 1e-3
     exact = table().double()
@@ -171,14 +171,14 @@ def test_per_answer_rules_bounds_and_sets() -> None:
     assert judge(table() - 1, [either], NUM).disagree == 6
 
 
-def test_one_dimensional_results_have_one_lane_per_row() -> None:
+def test_one_dimensional_results_have_one_lane_per_row():
     values = tensor([1, 2, 3])
     result = judge(tensor([1, 9, 3]), [Answer("numpy", values)], BIT)
     assert result.failing_rows == (1,) and result.examples[0].lane == 0
     assert result.examples[0].expected_bits == (("numpy", 2),)
 
 
-def test_misuse_names_the_fix() -> None:
+def test_misuse_names_the_fix():
     values = table()
     refused("at least one answer", judge, values, [], NUM)
     refused("own name", judge, values, [Answer("a", values), Answer("a", values)], NUM)

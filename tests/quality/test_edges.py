@@ -56,7 +56,7 @@ def simplest(strategy: st.SearchStrategy[Any], condition: Callable[[Any], bool] 
 
 # -- shapes ---------------------------------------------------------------------------------------
 
-def test_lengths() -> None:
+def test_lengths():
     found = set(draws(lengths(maximum=512)))
     powers = {1 << k for k in range(1, 10)}
     assert found >= powers | {p - 1 for p in powers} | {p + 1 for p in powers if p < 512} | {0, 1}
@@ -67,12 +67,12 @@ def test_lengths() -> None:
 
 
 @pytest.mark.parametrize("maximum", [1, 2, 3, 5, 1000])
-def test_lengths_keep_their_maximum(maximum: int) -> None:
+def test_lengths_keep_their_maximum(maximum: int):
     assert set(draws(lengths(maximum=maximum), 200)) <= set(range(maximum + 1))
     assert max(draws(row_counts(maximum=maximum), 100)) <= maximum
 
 
-def test_shapes_keep_their_product() -> None:
+def test_shapes_keep_their_product():
     found = draws(shapes(rank=3, maximum=300), 500)
     assert all(a * b * c <= 300 for a, b, c in found)
     assert any(0 in shape for shape in found) and any(shape.count(1) == 0 and 0 not in shape for shape in found)
@@ -82,7 +82,7 @@ def test_shapes_keep_their_product() -> None:
         shapes(rank=-1, maximum=2)
 
 
-def test_row_counts_lean_to_batches_and_shrink_to_one() -> None:
+def test_row_counts_lean_to_batches_and_shrink_to_one():
     found = draws(row_counts(maximum=1 << 20), 300)
     assert {1, 1 << 20, 33, 1000} <= set(found)
     assert simplest(row_counts(maximum=1 << 20)) == 1
@@ -90,7 +90,7 @@ def test_row_counts_lean_to_batches_and_shrink_to_one() -> None:
 
 # -- layouts and options --------------------------------------------------------------------------
 
-def test_layouts() -> None:
+def test_layouts():
     found: list[Layout] = draws(strided_layouts(dims=DIMS))
     assert {layout.order for layout in found} == {(), (1, 0)}
     assert {layout.broadcast for layout in found} == {(), ("rows",), ("cols",), DIMS}
@@ -101,14 +101,14 @@ def test_layouts() -> None:
     assert simplest(strided_layouts(dims=DIMS)) == Layout()
 
 
-def test_layouts_of_outputs_never_overlap() -> None:
+def test_layouts_of_outputs_never_overlap():
     for layout in draws(strided_layouts(dims=DIMS, output=True)):
         spec = ArraySpec(name="x", dtype="i8", dims=DIMS, layout=layout)
         places = [r * s + c * t for s, t in [spec.strides({"rows": 5, "cols": 7})] for r in range(5) for c in range(7)]
         assert len(set(places)) == 35
 
 
-def test_options() -> None:
+def test_options():
     found: list[LaunchOptions] = draws(launch_options(), 500)
     assert {o.num_warps for o in found} == {1, 2, 4, 8, 16}
     assert {o.num_stages for o in found} == {1, 2, 3} and {o.enable_fp_fusion for o in found} == {True, False}
@@ -118,7 +118,7 @@ def test_options() -> None:
     assert simplest(option_variants()) == ()
 
 
-def test_dtypes() -> None:
+def test_dtypes():
     assert set(draws(dtypes(), 500)) == set(NAMES)
     assert simplest(dtypes()) == "i32" and simplest(dtypes(among=("bf16", "fp64", "fp16"))) == "fp64"
 
@@ -143,7 +143,7 @@ def bits(values: torch.Tensor) -> torch.Tensor:
 
 
 @pytest.mark.parametrize("dtype", ["fp32", "fp64", "bf16", "fp8e4nv"])
-def test_contents_of_floats(dtype: str) -> None:
+def test_contents_of_floats(dtype: str):
     info = dtype_info(dtype)
     width, mantissa = info.bits, info.mantissa_bits
     patterns = torch.cat([bits(one).reshape(-1) for one in arrays(dtype)]) & ((1 << width) - 1 if width < 64 else -1)
@@ -169,7 +169,7 @@ def test_contents_of_floats(dtype: str) -> None:
 
 
 @pytest.mark.parametrize("dtype", ["i8", "i32", "u64"])
-def test_contents_of_integers(dtype: str) -> None:
+def test_contents_of_integers(dtype: str):
     info = dtype_info(dtype)
     everything = torch.cat([bits(one).reshape(-1) for one in arrays(dtype)])
     mask = (1 << info.bits) - 1
@@ -181,7 +181,7 @@ def test_contents_of_integers(dtype: str) -> None:
 
 
 @pytest.mark.parametrize("dtype", ["i32", "fp32", "i1"])
-def test_contents_have_ties(dtype: str) -> None:
+def test_contents_have_ties(dtype: str):
     rows = [row for one in arrays(dtype) for row in bits(one)]
     distinct = [len(row.unique()) for row in rows]
     assert any(n == 1 for n in distinct), "constant rows"
@@ -191,12 +191,12 @@ def test_contents_have_ties(dtype: str) -> None:
         assert any(n == 32 for n in distinct), "one tie"
 
 
-def test_contents_without_nan_have_none() -> None:
+def test_contents_without_nan_have_none():
     for content in draws(contents(dtype="fp32", nan=False), 400):
         assert not placed(content, "fp32").isnan().any()
 
 
-def test_simplest_contents() -> None:
+def test_simplest_contents():
     for dtype in ("i32", "fp32"):
         plain = simplest(contents(dtype=dtype))
         assert plain.overrides == () and plain.base == Small(seed=0)
@@ -206,7 +206,7 @@ def test_simplest_contents() -> None:
 
 
 @pytest.mark.parametrize("dtype", ["fp32", "bf16", "fp8e5"])
-def test_nan_patterns(dtype: str) -> None:
+def test_nan_patterns(dtype: str):
     found = draws(nan_patterns(dtype=dtype))
     puts = [one for one in found if isinstance(one, Put)]
     assert {one.value for one in puts} >= {"nan", "-nan", "nan:0x1", "-nan:0x1"}
@@ -228,7 +228,7 @@ def divisor_values(dtype: str) -> set[int]:
 
 
 @pytest.mark.parametrize("dtype", ["i8", "i32", "i64", "u8", "u64"])
-def test_divisors(dtype: str) -> None:
+def test_divisors(dtype: str):
     info, found = dtype_info(dtype), divisor_values(dtype)
     wanted = {1, 2, 3, 4, 7, 8, 9, 15, 16, 17, int(info.max)}
     if info.kind == "int":
@@ -251,13 +251,13 @@ def signed_ramps() -> tuple[Ramp, ...]:
     return tuple(draws(integer_ramps(dtype="i32", maximum=1 << 12), 2 * DRAWS))
 
 
-def test_every_form_of_division_comes_up() -> None:
+def test_every_form_of_division_comes_up():
     forms = Counter(case.params["form"] for case in division_cases())
     assert set(forms) >= {"blocks", "ramp"} and min(forms.values()) > 100
 
 
 @pytest.mark.parametrize("kind", ["constexpr", "run_time", "unspecialised", "loaded"])
-def test_ramps_that_cross_zero_with_every_kind_of_divisor(kind: str) -> None:
+def test_ramps_that_cross_zero_with_every_kind_of_divisor(kind: str):
     """The input of Triton issue 7749: contiguous, negative, a power of two that divides the block."""
     hits = [ramp for ramp in signed_ramps()
             if ramp.divisor_kind == kind and ramp.start < 0 < ramp.start + ramp.count
@@ -266,12 +266,12 @@ def test_ramps_that_cross_zero_with_every_kind_of_divisor(kind: str) -> None:
     assert any(ramp.block % ramp.divisor == 0 for ramp in hits)
 
 
-def test_ramps_start_at_constants_and_at_run_time_values() -> None:
+def test_ramps_start_at_constants_and_at_run_time_values():
     assert {(c.params["start_kind"], operands(c)[0] < 0 <= operands(c)[1]) for c in ramps()} == {
         ("constexpr", True), ("constexpr", False), ("run_time", True), ("run_time", False)}
 
 
-def test_wholly_negative_ramps_and_negative_divisors() -> None:
+def test_wholly_negative_ramps_and_negative_divisors():
     found = [operands(c) for c in ramps() if c.array("a").dtype[0] == "i"]
     assert any(last < 0 for _, last, _ in found)
     assert {(first < 0, divisor < 0) for first, _, divisor in found} == {
@@ -279,13 +279,13 @@ def test_wholly_negative_ramps_and_negative_divisors() -> None:
 
 
 @pytest.mark.parametrize("kind", ["constexpr", "run_time", "unspecialised", "loaded"])
-def test_divisors_that_a_launch_specialises_and_those_it_does_not(kind: str) -> None:
+def test_divisors_that_a_launch_specialises_and_those_it_does_not(kind: str):
     """1 becomes a constant, a multiple of 16 carries a hint, anything else neither (jit.md §2.2)."""
     found = {ramp.divisor for ramp in signed_ramps() if ramp.divisor_kind == kind}
     assert {1, 16, 2} <= found and min(found) < 0 and len(found) > 10
 
 
-def test_int_min_by_minus_one_is_drawn() -> None:
+def test_int_min_by_minus_one_is_drawn():
     """In blocks both values meet in one lane of some drawn case."""
     def meets(case: Case) -> bool:
         if case.params["form"] == "ramp":
@@ -297,7 +297,7 @@ def test_int_min_by_minus_one_is_drawn() -> None:
     assert any(meets(case) for case in division_cases())
 
 
-def test_all_sign_quadrants_meet_in_blocks() -> None:
+def test_all_sign_quadrants_meet_in_blocks():
     found = set()
     for case in division_cases():
         if case.params["form"] == "blocks" and case.array("a").dtype == "i32" and 0 not in case.sizes.values():
@@ -306,14 +306,14 @@ def test_all_sign_quadrants_meet_in_blocks() -> None:
     assert found >= {(1, 1), (1, -1), (-1, 1), (-1, -1), (0, 1), (0, -1)}
 
 
-def test_the_simplest_ramp() -> None:
+def test_the_simplest_ramp():
     plain = simplest(integer_ramps(dtype="i32", maximum=1 << 12))
     assert (plain.start, plain.count, plain.block, plain.divisor) == (0, 4, 4, 2)
     assert (plain.start_kind, plain.divisor_kind) == ("constexpr", "constexpr")
 
 
 @pytest.mark.parametrize("name", ["triton.vector_add", "helpers.minimum", "helpers.max_with_index"])
-def test_the_simplest_case_of_a_target_is_plain(name: str) -> None:
+def test_the_simplest_case_of_a_target_is_plain(name: str):
     case = simplest(find(name).draw.cases(LIMITS))
     assert set(case.sizes.values()) == {1}
     assert (case.options, case.variants, case.repeats) == (LaunchOptions(), (), 0)
@@ -323,7 +323,7 @@ def test_the_simplest_case_of_a_target_is_plain(name: str) -> None:
 
 
 @pytest.mark.parametrize("name", ["triton.vector_add", "triton.floordiv", "helpers.minimum", "helpers.max_with_index"])
-def test_every_drawn_case_can_be_run(name: str) -> None:
+def test_every_drawn_case_can_be_run(name: str):
     target = find(name)
     for case in draws(target.draw.cases(LIMITS), 200):
         case.check()

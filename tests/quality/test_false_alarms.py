@@ -18,7 +18,7 @@ ROWS = 300
 
 
 @pytest.mark.parametrize("target", TARGETS)
-def test_a_clean_target_has_no_findings(target: str, tmp_path: Path) -> None:
+def test_a_clean_target_has_no_findings(target: str, tmp_path: Path):
     folds = find(target).draw.interpreter_elements <= 1 << 8
     result = shard.run_shard(shard_spec(target=target, seed=77, max_cases=CASES, hang_limit=120,
                                         elements=64 if folds else 1024, rows=16 if folds else 64), str(tmp_path))

@@ -18,7 +18,7 @@ def run(fault: str, folder: Path, *, cases: int, shrink: bool = False) -> ShardR
 
 
 @pytest.mark.slow
-def test_fifty_dead_workers_are_fifty_outcomes(tmp_path: Path) -> None:
+def test_fifty_dead_workers_are_fifty_outcomes(tmp_path: Path):
     result = run("worker_killed", tmp_path, cases=50)
     counts = result.counts
     assert (result.error, counts.executed, counts.refused) == ("", 50, 0)
@@ -35,7 +35,7 @@ def test_fifty_dead_workers_are_fifty_outcomes(tmp_path: Path) -> None:
     ("device_assert", "device_assert", "crash"), ("runtime_error", "device_assert", "crash"),
     ("wrong_value", None, "disagree")])
 def test_a_fault_is_found_and_shrinks_to_one_element(fault: str, kind: str | None, verdict: str,
-                                                     tmp_path: Path) -> None:
+                                                     tmp_path: Path):
     result = run(fault, tmp_path, cases=4, shrink=True)
     assert result.error == "" and result.findings
     for entry in result.findings:
@@ -45,12 +45,12 @@ def test_a_fault_is_found_and_shrinks_to_one_element(fault: str, kind: str | Non
         assert entry.reproduced == "5/5"
 
 
-def test_a_planted_compile_error_is_found(tmp_path: Path) -> None:
+def test_a_planted_compile_error_is_found(tmp_path: Path):
     result = run("compile_error", tmp_path, cases=4, shrink=True)
     assert result.findings and all(e.signature.verdict is Verdict.COMPILE_ERROR for e in result.findings)
 
 
-def test_every_fault_of_every_target_has_a_name_that_parses() -> None:
+def test_every_fault_of_every_target_has_a_name_that_parses():
     for target in all_targets().values():
         names = fault_names(target)
         assert len(set(names)) == len(names)
@@ -62,7 +62,7 @@ def test_every_fault_of_every_target_has_a_name_that_parses() -> None:
             assert sum(kinds) == 1, (target.name, name)
 
 
-def test_planted_faults_never_reach_a_plain_subject() -> None:
+def test_planted_faults_never_reach_a_plain_subject():
     for name in (*HOOK_FAULTS, *PROCESS_FAULTS):
         assert name not in find("triton.vector_add").faults.planted
     plain = parse_subject("own", find("triton.vector_add"))

@@ -15,7 +15,7 @@ TARGETS = {one.name: one for one in select(("inductor.*", "loops.*", "descriptor
 
 @pytest.mark.parametrize("target, fault", [(name, fault) for name, one in TARGETS.items() for fault in (
     "", *one.faults.planted) if fault not in NEEDS_A_GPU])
-def test_a_fault_is_found_and_nothing_without_one(target: str, fault: str, tmp_path: Path) -> None:
+def test_a_fault_is_found_and_nothing_without_one(target: str, fault: str, tmp_path: Path):
     backend = "interpreter" if "interpreter" in TARGETS[target].backends else (
         "evaluated:sm_100" if target == "descriptors.gather" else "evaluated:sm_90")
     found = shard.run_shard(shard_spec(

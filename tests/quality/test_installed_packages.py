@@ -16,7 +16,7 @@ WRONG, RIGHT = "helpers.promote_to_tensor/value-2f4e602f2a", "helpers.frexp/valu
 REPOSITORY = Path(__file__).resolve().parents[2]
 
 
-def test_every_folder_with_modules_is_packaged() -> None:
+def test_every_folder_with_modules_is_packaged():
     project = tomllib.loads((REPOSITORY / "pyproject.toml").read_text(encoding="utf-8"))
     declared = project["tool"]["setuptools"]["packages"]
     present = {".".join(("tridiff", *path.parent.relative_to(REPOSITORY).parts))
@@ -26,7 +26,7 @@ def test_every_folder_with_modules_is_packaged() -> None:
 
 
 @pytest.mark.slow
-def test_a_wheel_works_beside_another_kernels_from_any_folder(tmp_path: Path) -> None:
+def test_a_wheel_works_beside_another_kernels_from_any_folder(tmp_path: Path):
     if find_spec("pip") is None or find_spec("setuptools") is None or int(version("setuptools").split(".")[0]) < 77:
         pytest.skip("no pip, or no setuptools from 77 on, to build the wheel")
     source, site = tmp_path / "source", tmp_path / "site"

@@ -13,7 +13,7 @@ from tests.quality.kill_storm import ENDED_WITHIN, ROOT, Storm, Tally
 
 
 @pytest.mark.slow
-def test_nothing_is_lost_when_processes_are_killed_and_stopped(tmp_path: Path) -> None:
+def test_nothing_is_lost_when_processes_are_killed_and_stopped(tmp_path: Path):
     """One campaign: worker, zygote, driver, the process that forks zygotes and parent are killed, a driver is stopped;
     then resumed."""
     tally = Tally()
@@ -35,7 +35,7 @@ def test_nothing_is_lost_when_processes_are_killed_and_stopped(tmp_path: Path) -
 
 
 @pytest.mark.slow
-def test_a_campaign_that_is_told_to_end_keeps_what_it_found(tmp_path: Path) -> None:
+def test_a_campaign_that_is_told_to_end_keeps_what_it_found(tmp_path: Path):
     command = [sys.executable, "-m", "tridiff.fuzz", "fuzz", "--id", "one", "--seed", "3", "--time", "10m",
                "--workers", "1", "--backend", "interpreter", "--target", "triton.vector_add",
                "--subject", "own+fault:wrong_value",

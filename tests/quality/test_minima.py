@@ -120,7 +120,7 @@ DIVISION_BY_DAY = [*(("helpers.div_floor_integer", fault) for fault in DIVISION[
 
 
 @pytest.mark.parametrize("target, fault", by_day(ALL_DIVISION, only=DIVISION_BY_DAY))
-def test_faults_of_division(target: str, fault: str, tmp_path: Path) -> None:
+def test_faults_of_division(target: str, fault: str, tmp_path: Path):
     entry = hunt(target, fault, tmp_path)
     case, kind = entry.case, entry.signature.about.split()[0]
     assert entry.signature.kind == "value" and entry.signature.where == "out"
@@ -139,7 +139,7 @@ def test_faults_of_division(target: str, fault: str, tmp_path: Path) -> None:
 
 @pytest.mark.parametrize("target", by_day(["helpers.remainder_integer", "triton.mod"],
                                            only=["helpers.remainder_integer"]))
-def test_a_remainder_through_fp32(target: str, tmp_path: Path) -> None:
+def test_a_remainder_through_fp32(target: str, tmp_path: Path):
     entry = hunt(target, "through_fp32", tmp_path)
     is_plain(entry)
     (a,), (b,) = values(entry.case)["a"], values(entry.case)["b"]
@@ -160,7 +160,7 @@ def rank(pair: tuple[int, int]) -> tuple[object, ...]:
 @pytest.mark.parametrize("target, fault, kind", [
     (t, f, k) for t, faults in DIVISION.items() for f, kinds in faults.items() for k, pair in kinds.items()
     if isinstance(pair[0], int) and abs(pair[0]) < 9 and abs(pair[1]) < 9])
-def test_no_simpler_pair_fails(target: str, fault: str, kind: str) -> None:
+def test_no_simpler_pair_fails(target: str, fault: str, kind: str):
     """The minima of the table are minima: every pair before them in the order of simplicity agrees."""
     dtype = "i32" if kind == "int" else "u32"
     least = DIVISION[target][fault][kind]
@@ -263,7 +263,7 @@ EXTREMA_BY_DAY = [
 
 
 @pytest.mark.parametrize("helper, fault", by_day(ALL_EXTREMA, only=EXTREMA_BY_DAY))
-def test_faults_of_extrema(helper: str, fault: str, tmp_path: Path) -> None:
+def test_faults_of_extrema(helper: str, fault: str, tmp_path: Path):
     entry = hunt(f"helpers.{helper}", fault, tmp_path)
     case = entry.case
     # NaN and infinity belong to kinds of mismatch that only floats have.
@@ -276,7 +276,7 @@ def test_faults_of_extrema(helper: str, fault: str, tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize("helper", by_day(["minimum", "maximum", "min2", "max2"], only=["minimum"]))
-def test_extrema_compared_in_fp32(helper: str, tmp_path: Path) -> None:
+def test_extrema_compared_in_fp32(helper: str, tmp_path: Path):
     """Two different numbers that are one in fp32, and nothing else: which two depends on the type."""
     entry = hunt(f"helpers.{helper}", "compared_in_fp32", tmp_path)
     is_plain(entry)
@@ -294,7 +294,7 @@ def test_extrema_compared_in_fp32(helper: str, tmp_path: Path) -> None:
 
 # -- sorting --------------------------------------------------------------------------------------
 
-def test_a_sort_that_compares_in_fp32(tmp_path: Path) -> None:
+def test_a_sort_that_compares_in_fp32(tmp_path: Path):
     """Two keys that are one number in fp32, the larger one first: found in few cases."""
     entry = hunt("helpers.sort_with_index", "keys_rounded_to_fp32", tmp_path, most=60)
     is_plain(entry)
@@ -304,7 +304,7 @@ def test_a_sort_that_compares_in_fp32(tmp_path: Path) -> None:
     assert first > second
 
 
-def test_a_descending_sort_with_nan_last(tmp_path: Path) -> None:
+def test_a_descending_sort_with_nan_last(tmp_path: Path):
     entry = hunt("helpers.sort_with_index", "nan_last_when_descending", tmp_path, most=60)
     is_plain(entry)
     assert (entry.case.sizes, entry.case.params["descending"]) == ({"rows": 1, "cols": 2}, True)
@@ -318,7 +318,7 @@ def test_a_descending_sort_with_nan_last(tmp_path: Path) -> None:
     ("mask_off_by_one", "out_of_bounds", 1, 2), ("tail_dropped", "unwritten", 1, 2),
     # Half a block of one is zero: every program writes element 0.
     ("overlapping_programs", "written_twice", 2, 1)])
-def test_faults_of_addition_in_memory(fault: str, kind: str, rows: int, block: int, tmp_path: Path) -> None:
+def test_faults_of_addition_in_memory(fault: str, kind: str, rows: int, block: int, tmp_path: Path):
     entry = hunt("triton.vector_add", fault, tmp_path)
     assert entry.signature.kind == kind
     assert fault != "mask_off_by_one" or entry.signature.where == "memory"
@@ -327,7 +327,7 @@ def test_faults_of_addition_in_memory(fault: str, kind: str, rows: int, block: i
     is_plain(entry)
 
 
-def test_addition_stride_ignored(tmp_path: Path) -> None:
+def test_addition_stride_ignored(tmp_path: Path):
     entry = hunt("triton.vector_add", "stride_ignored", tmp_path)
     assert (entry.case.sizes, entry.case.params) == ({"rows": 2}, {"block": 1})
     # Both have another stride than the one that is taken, and neither is a step towards the other.
@@ -336,7 +336,7 @@ def test_addition_stride_ignored(tmp_path: Path) -> None:
     is_plain(entry)
 
 
-def test_addition_second_operand_dropped(tmp_path: Path) -> None:
+def test_addition_second_operand_dropped(tmp_path: Path):
     entry = hunt("triton.vector_add", "second_operand_dropped", tmp_path)
     assert (entry.case.sizes, entry.case.params) == ({"rows": 1}, {"block": 1})
     least = {"value": (0, 1), "inf": (0, "inf"), "nan_unexpected": (0, "inf")}[entry.signature.kind]
@@ -344,7 +344,7 @@ def test_addition_second_operand_dropped(tmp_path: Path) -> None:
     is_plain(entry)
 
 
-def test_the_tables_name_every_fault() -> None:
+def test_the_tables_name_every_fault():
     """A fault that is added to a target appears here, or this fails."""
     tables = {**{name: set(faults) for name, faults in DIVISION.items()},
               **{f"helpers.{name}": set(faults) for name, faults in EXTREMA.items()}}

@@ -51,7 +51,7 @@ def has(graph: Graph, *kinds: type[Node]) -> bool:
 
 
 @pytest.mark.parametrize("family", FAMILIES)
-def test_at_least_95_percent_are_accepted(family: Family) -> None:
+def test_at_least_95_percent_are_accepted(family: Family):
     for interpreter in (False, True):
         cases = drawn(family, interpreter=interpreter, number=PER_FAMILY if not interpreter else 25)
         refused = [case for case in cases if not valid(case)]
@@ -61,7 +61,7 @@ def test_at_least_95_percent_are_accepted(family: Family) -> None:
 
 
 @pytest.mark.parametrize("family", by_day(["pointwise", "memory", "mixed"], only=["mixed"]))
-def test_a_form_is_kept_clear_of_only_if_the_limits_name_it_and_once_in_fifty_not_even_then(family: Family) -> None:
+def test_a_form_is_kept_clear_of_only_if_the_limits_name_it_and_once_in_fifty_not_even_then(family: Family):
     target = find(f"codegen.{family}")
 
     def having(name: str, cases: Sequence[Case]) -> int:
@@ -80,7 +80,7 @@ def test_a_form_is_kept_clear_of_only_if_the_limits_name_it_and_once_in_fifty_no
     assert found(40, common) == clear[:40] and all(map(target.draw.valid, clear))
 
 
-def test_what_is_avoided_is_drawn_all_the_same_at_the_last_of_fifty_choices() -> None:
+def test_what_is_avoided_is_drawn_all_the_same_at_the_last_of_fifty_choices():
     target = find("codegen.mixed")
     issue, case = next((one, case) for case in everything() for one in ISSUES
                        if one.relative and one.concerns(case, "own") and (
@@ -90,14 +90,14 @@ def test_what_is_avoided_is_drawn_all_the_same_at_the_last_of_fifty_choices() ->
     assert clear != case and not issue.match(clear)
 
 
-def test_sizes() -> None:
+def test_sizes():
     nodes = sorted(len(graph_of(case).nodes) for case in everything())
     # Wanted: a median of 15 and a tenth above 40; with a margin.
     assert nodes[len(nodes) // 2] >= 18
     assert sum(count > 40 for count in nodes) >= 0.13 * len(nodes)
 
 
-def test_a_family_keeps_to_its_name() -> None:
+def test_a_family_keeps_to_its_name():
     for family, kind in (("reduction", Reduce), ("scan", Scan), ("sort", Sort)):
         having = sum(has(graph_of(case), kind) for case in drawn(family))
         assert having >= 0.6 * PER_FAMILY
@@ -105,7 +105,7 @@ def test_a_family_keeps_to_its_name() -> None:
         assert not has(graph_of(case), Reduce, Scan, Sort)
 
 
-def test_rare_features_meet() -> None:
+def test_rare_features_meet():
     pairs = Counter(cell for case in everything() for cell in cells(case) if cell.startswith("pair="))
     for wanted in ("gather+scan", "gather+reduce", "masked+sort", "reduce+scan", "atomic_add+reduce", "inout+masked",
                    "no_upcast+scan", "bucketize+sort", "random+reduce", "no_x_dim+reduce"):
@@ -114,12 +114,12 @@ def test_rare_features_meet() -> None:
     assert len(pairs) > 120
 
 
-def test_three_rare_features_meet() -> None:
+def test_three_rare_features_meet():
     wanted = {"gather", "scan", "reduce"}
     assert any(wanted <= set(features(graph_of(case))) for seed in range(40) for case in drawn("mixed", seed=seed))
 
 
-def test_every_operation_expression_and_dtype_comes_up() -> None:
+def test_every_operation_expression_and_dtype_comes_up():
     reached = {cell for case in everything() for cell in cells(case)}
     operations = {cell.split()[0].removeprefix("op=") for cell in reached if cell.startswith("op=")}
     wanted = {one.op for name in NAMES for one in choices(name)}
@@ -135,12 +135,12 @@ def test_every_operation_expression_and_dtype_comes_up() -> None:
     assert {buffer.dtype for case in everything() for buffer in graph_of(case).buffers} == set(NAMES)
 
 
-def test_every_kind_of_node_comes_up() -> None:
+def test_every_kind_of_node_comes_up():
     """One for which no production is called is drawn nowhere, though every walk knows it."""
     assert {type(node) for case in everything() for node in graph_of(case).nodes} == {*get_args(Node)}
 
 
-def test_schedules_and_sizes_vary() -> None:
+def test_schedules_and_sizes_vary():
     schedules: list[Schedule] = [one for case in everything() for one in graph_of(case).schedules]
     # One seed may miss an edge, and few scans can be split.
     scans = [one for seed in range(3) for case in drawn("scan", seed=seed) for one in graph_of(case).schedules]
@@ -164,7 +164,7 @@ def test_schedules_and_sizes_vary() -> None:
     assert any(case.variants for case in everything()) and launches < 1.6
 
 
-def test_a_row_that_may_be_taken_in_steps_is_not_held_whole_by_few_threads() -> None:
+def test_a_row_that_may_be_taken_in_steps_is_not_held_whole_by_few_threads():
     for case in everything():
         graph = graph_of(case)
         if graph.r is not None and not has(graph, Sort):
@@ -173,7 +173,7 @@ def test_a_row_that_may_be_taken_in_steps_is_not_held_whole_by_few_threads() -> 
             assert all(tile <= 64 * 32 * warps for one in graph.schedules if one.reduction == "persistent")
 
 
-def test_sorts_and_scans_stay_small() -> None:
+def test_sorts_and_scans_stay_small():
     """Networks that cost the compiler seconds are the exception."""
     cases = everything() + [case for seed in range(2) for case in drawn("sort", seed=seed)]
     sorting = [graph for graph in map(graph_of, cases) if has(graph, Sort)]
@@ -183,7 +183,7 @@ def test_sorts_and_scans_stay_small() -> None:
 
 
 @pytest.mark.parametrize("family", ["pointwise", "reduction"])
-def test_the_simplest_program_is_a_load_and_a_store_or_two(family: Family) -> None:
+def test_the_simplest_program_is_a_load_and_a_store_or_two(family: Family):
     # Not the explain phase: it varies the minimum at random, and what it meets that is shorter is not shrunk again.
     plain = settings(database=None, max_examples=50, phases=(Phase.generate, Phase.shrink))
     simplest = hypothesis.find(programs(family, target=f"codegen.{family}", limits=DEVICE), lambda case: True,
@@ -193,7 +193,7 @@ def test_the_simplest_program_is_a_load_and_a_store_or_two(family: Family) -> No
     assert has(graph, Load) and isinstance(graph.nodes[-1], Store)
 
 
-def test_a_stranger_s_case_is_refused() -> None:
+def test_a_stranger_s_case_is_refused():
     case = next(case for case in drawn("pointwise") if graph_of(case).nodes)
     graph = graph_of(case)
     assert valid(case)
@@ -205,7 +205,7 @@ def test_a_stranger_s_case_is_refused() -> None:
 
 
 @pytest.mark.parametrize("fault", ["spread_ignored", "missing_barrier", "stale_scratch", "stored_by_all"])
-def test_programs_that_faults_need_a_device_for_come_up(fault: str) -> None:
+def test_programs_that_faults_need_a_device_for_come_up(fault: str):
     def shows(case: Case) -> bool:
         graph = graph_of(case)
         if fault == "stored_by_all" and not any(isinstance(one, Store) and one.mode == "atomic_add"
@@ -219,7 +219,7 @@ def test_programs_that_faults_need_a_device_for_come_up(fault: str) -> None:
                     random=random.Random(7), settings=settings(GENERATE, max_examples=1500))
 
 
-def test_assertions_are_compiled_where_masked_lanes_are_out_of_bounds() -> None:
+def test_assertions_are_compiled_where_masked_lanes_are_out_of_bounds():
     """One program in four is asserted about lanes that its masks turn off, as a planted fault needs to be seen."""
     cases = [case for seed in range(2) for case in drawn("indexing", seed=seed)]
     shown = [case for case in cases if case.options.debug and changes(case, "masked_lanes_asserted")]
@@ -228,7 +228,7 @@ def test_assertions_are_compiled_where_masked_lanes_are_out_of_bounds() -> None:
                for case in shown for node in graph_of(case).nodes)
 
 
-def test_what_is_reached_was_declared() -> None:
+def test_what_is_reached_was_declared():
     reached = {(words["op"], words["dtype"]) for case in everything() for cell in cells(case)
                if (words := dict(word.partition("=")[::2] for word in cell.split())).keys() == {"op", "dtype"}}
     strange = {one for one in reached - declared()

@@ -315,11 +315,11 @@ def missing(name: str, cases: st.SearchStrategy[Case]) -> list[str]:
 
 
 @pytest.mark.parametrize("name", DIMENSIONS)
-def test_every_dimension_of_the_contract_is_reached(name: str) -> None:
+def test_every_dimension_of_the_contract_is_reached(name: str):
     assert missing(name, find(name).draw.cases(Limits(elements=512, rows=16))) == []
 
 
-def test_a_strategy_with_a_hole_is_noticed() -> None:
+def test_a_strategy_with_a_hole_is_noticed():
     """Rows of at most two elements have no middle, and that is all that is reported."""
     narrow = find("helpers.select_one").draw.cases(Limits(elements=2, rows=1))
     assert missing("helpers.select_one", narrow) == ["middle"]

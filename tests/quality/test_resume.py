@@ -62,7 +62,7 @@ def inflight(state: Path) -> bool:
 
 
 @pytest.mark.slow
-def test_ten_kills_lose_and_double_nothing(tmp_path: Path, shards: ShardRuns) -> None:
+def test_ten_kills_lose_and_double_nothing(tmp_path: Path, shards: ShardRuns):
     moments = random.Random(20)
     before: list[str] = []
     interrupted = 0
@@ -99,7 +99,7 @@ def test_ten_kills_lose_and_double_nothing(tmp_path: Path, shards: ShardRuns) ->
     assert all(digest in remaining for digest in final)
 
 
-def test_the_case_in_flight_is_judged_first(tmp_path: Path, shards: ShardRuns) -> None:
+def test_the_case_in_flight_is_judged_first(tmp_path: Path, shards: ShardRuns):
     store = ShardStore(tmp_path / "shard-00000.sqlite")
     case = addition(rows=5)
     store.begin(case, round_number=4)
@@ -132,7 +132,7 @@ def wait_for_outcomes(process: subprocess.Popen[str], folder: Path, number: int)
 
 @pytest.mark.slow
 def test_a_real_campaign_survives_kill_interrupt_and_another_beside_it(
-        tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+        tmp_path: Path, capsys: pytest.CaptureFixture[str]):
     options = ("--target", "triton.vector_add", "--backend", "interpreter", "--workers", "1", "--seed", "11",
                "--max-cases", "60", "--id", "night")
     killed = fuzz(tmp_path, *options)

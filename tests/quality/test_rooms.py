@@ -34,13 +34,13 @@ def _room(module: str) -> str | None:
     return parts[2] if parts[:2] == ["tridiff", "fuzz"] and len(parts) > 2 else None
 
 
-def test_every_module_of_the_fuzzer_lies_in_a_room() -> None:
+def test_every_module_of_the_fuzzer_lies_in_a_room():
     present = {path.stem for path in (REPOSITORY / "fuzz").iterdir()
                if path.suffix == ".py" or (path / "__init__.py").exists()}
     assert present - {"__init__", "__main__"} <= set(ROOMS)
 
 
-def test_rooms_import_only_from_rooms_below() -> None:
+def test_rooms_import_only_from_rooms_below():
     upward: dict[tuple[str, str], list[str]] = {}
     for path in sorted((REPOSITORY / "fuzz").rglob("*.py")):
         room = path.relative_to(REPOSITORY / "fuzz").parts[0].removesuffix(".py")
@@ -52,14 +52,14 @@ def test_rooms_import_only_from_rooms_below() -> None:
     assert upward.keys() == UPWARD.keys(), {arrow: upward.get(arrow) for arrow in upward.keys() ^ UPWARD.keys()}
 
 
-def test_kernels_and_oracles_know_nothing_of_the_fuzzer() -> None:
+def test_kernels_and_oracles_know_nothing_of_the_fuzzer():
     forbidden = {"kernels": ("tridiff.oracles", "tridiff.fuzz"), "oracles": ("tridiff.fuzz",)}
     strangers = {f"{folder}/{path.name}: {one}" for folder, others in forbidden.items()
                  for path in (REPOSITORY / folder).rglob("*.py") for one in _imports(path) if one.startswith(others)}
     assert strangers == set()
 
 
-def test_the_old_top_level_names_are_imported_nowhere() -> None:
+def test_the_old_top_level_names_are_imported_nowhere():
     old = {f"{path.relative_to(REPOSITORY)}: {one}" for folder in ("fuzz", "kernels", "oracles", "tests")
            for path in (REPOSITORY / folder).rglob("*.py") for one in _imports(path)
            if one.partition(".")[0] in ("fuzz", "kernels", "oracles")}

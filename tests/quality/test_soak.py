@@ -25,7 +25,7 @@ def samples(rate: float, later: float, grown: float, *, idle: float = 0.0) -> li
     return found
 
 
-def test_rate_and_memory_of_the_last_sixth_are_held_against_the_first() -> None:
+def test_rate_and_memory_of_the_last_sixth_are_held_against_the_first():
     steady = verdict(samples(20, 20, 1.0))
     assert steady["rate_ratio"] == pytest.approx(1.0, abs=0.01) and steady["memory_ratio"] == pytest.approx(1.0)
     assert verdict(samples(20, 16, 1.0))["rate_ratio"] == pytest.approx(0.8, abs=0.01)
@@ -37,7 +37,7 @@ def test_rate_and_memory_of_the_last_sixth_are_held_against_the_first() -> None:
     assert steady["most_descriptors"] == 23
 
 
-def test_work_of_others_shows_in_the_rate_by_time_alone() -> None:
+def test_work_of_others_shows_in_the_rate_by_time_alone():
     crowded = verdict(samples(20, 10, 1.0, idle=0.5))
     assert crowded["rate_ratio"] == pytest.approx(0.5, abs=0.01)
     assert crowded["rate_of_work_ratio"] == pytest.approx(1.0, abs=0.01)
@@ -58,7 +58,7 @@ def shards(slow: float = 1.0) -> list[Shard]:
     return found
 
 
-def test_the_rate_like_for_like_is_that_of_the_harness_and_not_of_what_is_drawn() -> None:
+def test_the_rate_like_for_like_is_that_of_the_harness_and_not_of_what_is_drawn():
     steady = like_for_like(shards(), samples(20, 20, 1.0), 2)
     assert steady["ratio"] == pytest.approx(1.0) and steady["things"] == 3 and steady["seconds"] == pytest.approx(1800)
     assert like_for_like(shards(1.25), samples(20, 20, 1.0), 2)["ratio"] == pytest.approx(0.8, abs=0.01)
@@ -68,7 +68,7 @@ def test_the_rate_like_for_like_is_that_of_the_harness_and_not_of_what_is_drawn(
         like_for_like([one for one in shards() if not one.about[0].startswith("both")], samples(20, 20, 1.0), 2)
 
 
-def test_shards_on_disk_are_counted_once_they_have_ended_without_what_makes_findings_smaller(tmp_path: Path) -> None:
+def test_shards_on_disk_are_counted_once_they_have_ended_without_what_makes_findings_smaller(tmp_path: Path):
     spec, folder = shard_spec(target="helpers.any", backend="compile:sm_90", index=3), tmp_path / "night"
     folder.mkdir()
     store = ShardStore(shard_path(folder, 3))
@@ -80,19 +80,19 @@ def test_shards_on_disk_are_counted_once_they_have_ended_without_what_makes_find
     assert list(one.ended.values()) == [Shard(about=("helpers.any", "own", "compile"), at=10.0, cases=40, seconds=8.0)]
 
 
-def test_neither_the_start_nor_the_writing_of_the_record_counts() -> None:
+def test_neither_the_start_nor_the_writing_of_the_record_counts():
     hour = samples(20, 20, 1.0)
     few = [replace(one, processes=2, memory=1 << 20) if one.seconds < 300 else one for one in hour]
     over = [replace(hour[-1], seconds=hour[-1].seconds + number, memory=1 << 20) for number in range(5, 900, 5)]
     assert verdict([*few, *over]) == verdict([one for one in hour if one.seconds >= 300])
 
 
-def test_too_short_a_campaign_is_judged_by_nobody() -> None:
+def test_too_short_a_campaign_is_judged_by_nobody():
     with pytest.raises(ValueError, match="too few"):
         verdict(samples(20, 20, 1.0)[:12])
 
 
-def test_folders_that_go_away_while_they_are_measured_are_passed_over(tmp_path: Path, monkeypatch: Any) -> None:
+def test_folders_that_go_away_while_they_are_measured_are_passed_over(tmp_path: Path, monkeypatch: Any):
     kept, gone = tmp_path / "tridiff-1", tmp_path / "tridiff-2"
     for folder in (kept / "deep", gone / "deep"):
         folder.mkdir(parents=True)

@@ -65,12 +65,12 @@ def _drawn(target: Target, count: int) -> list[Case]:
 
 
 @pytest.mark.parametrize("helper", ROWS)
-def test_every_contract_row_has_a_target_for_all_its_dtypes(helper: str) -> None:
+def test_every_contract_row_has_a_target_for_all_its_dtypes(helper: str):
     assert set(ROWS[helper]) <= set(_target(helper).dtypes)
 
 
 @pytest.mark.parametrize("name", sorted(all_targets()))
-def test_drawn_cases_are_valid_and_judged_by_two_oracles_that_are_there(name: str) -> None:
+def test_drawn_cases_are_valid_and_judged_by_two_oracles_that_are_there(name: str):
     """The same draws for all three questions: each target draws once."""
     target = find(name)
     drawn = _drawn(target, 15)
@@ -114,19 +114,19 @@ def _every_path_resolves(target: Target, drawn: list[Case]) -> None:
 
 
 @pytest.mark.parametrize("helper", ROWS)
-def test_every_helper_has_faults_and_an_upstream_counterpart(helper: str) -> None:
+def test_every_helper_has_faults_and_an_upstream_counterpart(helper: str):
     target = _target(helper)
     assert len(target.faults.planted) >= LEAST_FAULTS.get(helper, 5)
     if helper not in WITHOUT_UPSTREAM:
         assert callable(resolve(target.subjects["inductor"]))
 
 
-def test_every_target_has_planted_faults() -> None:
+def test_every_target_has_planted_faults():
     assert not [name for name, one in all_targets().items() if len(one.faults.planted) < 1 + 2 * ("programs_" in name)]
 
 
 @pytest.mark.parametrize("helper", ROWS)
-def test_every_broken_variant_of_the_kernel_stack_is_a_fault_of_the_target(helper: str) -> None:
+def test_every_broken_variant_of_the_kernel_stack_is_a_fault_of_the_target(helper: str):
     planted = set(_target(helper).faults.planted.values())
     tables = {path.partition(":")[0] for path in planted if "mutants_" in path}
     for module in tables:
@@ -147,6 +147,6 @@ for name in all_targets():
 """
 
 
-def test_whoever_draws_cases_imports_neither_torch_nor_triton() -> None:
+def test_whoever_draws_cases_imports_neither_torch_nor_triton():
     found = subprocess.run([sys.executable, "-c", DRAWN], capture_output=True, text=True, timeout=240, check=False)
     assert found.returncode == 0, found.stderr.strip().splitlines()[-1]

@@ -26,7 +26,7 @@ def _annotated(function: ast.FunctionDef) -> bool:
     return function.returns is not None and all(one.annotation or one.arg in ("self", "cls") for one in arguments)
 
 
-def test_no_module_is_left_out() -> None:
+def test_no_module_is_left_out():
     mypy = tomllib.loads((ROOT / "pyproject.toml").read_text())["tool"]["mypy"]
     assert "tridiff.kernels" in mypy["packages"] and "exclude" not in mypy
     left_out = [name for one in mypy["overrides"] for name in one["module"]
@@ -34,7 +34,7 @@ def test_no_module_is_left_out() -> None:
     assert not [name for name in left_out if name.startswith("tridiff")]
 
 
-def test_plain_functions_are_annotated() -> None:
+def test_plain_functions_are_annotated():
     """Also beside device code, where mypy passes over those that are not."""
     assert not [f"{path}: {one.name}" for path in PATHS
                 for one in _plain(ast.parse(path.read_text())) if not _annotated(one)]

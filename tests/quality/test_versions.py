@@ -43,11 +43,11 @@ def _is_version(node: ast.expr) -> bool:
     ("x in ('a', 'b')", False),
     ("sys.version_info >= (3, 11)", False),
     ("TRITON = ('3.6.0', '3.9.0')", False), ("offers(e.triton, 'x')", False), ("shape == (2, 3)", False)])
-def test_what_counts_as_a_comparison(text: str, found: bool) -> None:
+def test_what_counts_as_a_comparison(text: str, found: bool):
     assert any(comparisons(ast.parse(text))) == found
 
 
-def test_versions_are_compared_in_one_place() -> None:
+def test_versions_are_compared_in_one_place():
     found = [f"{path.relative_to(REPOSITORY)}:{line}" for folder in ("fuzz", "kernels", "oracles")
              for path in sorted((REPOSITORY / folder).rglob("*.py"))
              if path != REPOSITORY / "fuzz" / "versions.py" and path.name != "dialect.py"
@@ -55,13 +55,13 @@ def test_versions_are_compared_in_one_place() -> None:
     assert found == []
 
 
-def test_what_a_release_offers_follows_from_its_number() -> None:
+def test_what_a_release_offers_follows_from_its_number():
     assert [release(one) for one in ("3.9.0", "3.10.1+git1", "", "main.3", "3")] == [(3, 9), (3, 10), (), (), ()]
     assert [[offers(one, "ttg.barrier") for one in ("3.6.0", "3.7.1", "3.10.0", "")]] == [[False, True, True, True]]
     assert set(SINCE.values()) <= set(RELEASES) and list(RELEASES) == sorted(RELEASES)
 
 
-def test_the_releases_are_those_that_are_installed_with_tridiff() -> None:
+def test_the_releases_are_those_that_are_installed_with_tridiff():
     pinned = re.search(r'"triton>=(\d+)\.(\d+),<(\d+)\.(\d+)"', (REPOSITORY / "pyproject.toml").read_text())
     assert pinned is not None
     lowest, beyond = tuple(map(int, pinned.groups()[:2])), tuple(map(int, pinned.groups()[2:]))

@@ -101,19 +101,19 @@ def missing(kind: str, wanted: set[str]) -> dict[str, list[str]]:
 
 
 @pytest.mark.parametrize("kind", KINDS)
-def test_every_walk_handles_every_class(kind: str) -> None:
+def test_every_walk_handles_every_class(kind: str):
     found = missing(kind, classes(kind))
     assert not found, "\n".join(f"{walk} does not know {', '.join(lacking)}" for walk, lacking in found.items())
 
 
 @pytest.mark.parametrize("kind", KINDS)
-def test_a_class_that_nobody_knows_is_missing_everywhere(kind: str) -> None:
+def test_a_class_that_nobody_knows_is_missing_everywhere(kind: str):
     found = missing(kind, {*classes(kind), "Trial"})
     assert len(found) == len(KINDS[kind][1]) and {*map(tuple, found.values())} == {("Trial",)}
 
 
 @pytest.mark.parametrize("kind", KINDS)
-def test_what_a_walk_leaves_alone_exists_and_is_left_alone(kind: str) -> None:
+def test_what_a_walk_leaves_alone_exists_and_is_left_alone(kind: str):
     for name, walk in KINDS[kind][1].items():
         known = set().union(*map(made if walk.makes else told_apart, walk.files))
         assert walk.without.keys() <= classes(kind) - known, (name, walk.without.keys() & known)
@@ -124,7 +124,7 @@ def _holds(hint: Any, kind: Any) -> bool:
 
 
 @pytest.mark.parametrize("node", typing.get_args(graph.Node))
-def test_operands_expressions_and_buffers_of_every_node_are_known(node: type) -> None:
+def test_operands_expressions_and_buffers_of_every_node_are_known(node: type):
     """Domains, renumbering and the taking away of dead nodes go by fields: those that hold operands or index
     expressions or name buffers must be among them."""
     hints = typing.get_type_hints(node, include_extras=True)

@@ -11,7 +11,7 @@ a few seconds, hence two entry points:
       CHECKS = Checks(Path(__file__).with_name("checks_rounding.py"))
 
       @pytest.mark.parametrize("name", CHECKS.names)
-      def test_rounding(name: str) -> None:
+      def test_rounding(name: str):
           CHECKS.require(name)
 
 A kernel needs a source file on disk (Triton reads its text), which both entry points provide.

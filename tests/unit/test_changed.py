@@ -65,7 +65,7 @@ def near_to_change(folder: Path, text: str, old: str, new: str, *, other: str = 
                                                                             "Thing.method"),
     (("            return 1\n        return", "            return 2\n        return"), "Thing.method.inner"),
     (("    def lone():\n        return 1", "    def lone():\n        return 2"), "lone 2")])
-def test_a_changed_function_is_named_and_no_other(tmp_path: Path, edit: tuple[str, str], name: str) -> None:
+def test_a_changed_function_is_named_and_no_other(tmp_path: Path, edit: tuple[str, str], name: str):
     (one,) = changed(tmp_path, edit)
     assert (one.told, one.users) == (f"one.py:{name}", {"one.py": (name,)})
 
@@ -76,7 +76,7 @@ def test_a_changed_function_is_named_and_no_other(tmp_path: Path, edit: tuple[st
     (("def _helped(): return 2", "def _helped(): return 3"), {"_helps", "calls", "_Made", "maker"}),
     (("self.made = 1", "self.made = 2"), {"_Made", "maker"})])
 def test_words_about_a_function_are_those_of_what_is_around_it_and_calls_it(
-        tmp_path: Path, edit: tuple[str, str], near: set[str]) -> None:
+        tmp_path: Path, edit: tuple[str, str], near: set[str]):
     text = BEFORE + '''
 def _helped(): return 2
 def _helps(): return _helped()
@@ -94,26 +94,26 @@ def maker(): return _Made()
 @pytest.mark.parametrize("name, callers, near", [
     ("call_helper", 1, {"user0"}), ("call_helper", MOST_CALLERS + 1, set()), ("call", 1, set())])
 def test_few_that_call_a_function_from_another_file_are_words_about_it(
-        tmp_path: Path, name: str, callers: int, near: set[str]) -> None:
+        tmp_path: Path, name: str, callers: int, near: set[str]):
     text = f"class Generator:\n    def {name}(self):\n        return 1\n"
     users = (f"def user{number}(generator):\n    generator.{name}()\n" for number in range(callers))
     assert set(near_to_change(tmp_path, text, "1", "2", other="".join(users))) == near
 
 
-def test_an_inner_function_is_known_by_the_one_around_it(tmp_path: Path) -> None:
+def test_an_inner_function_is_known_by_the_one_around_it(tmp_path: Path):
     text = "def helper():\n    return 1\ndef outer():\n    def init():\n        return helper()\n    return init\n"
     assert near_to_change(tmp_path, text, "return 1", "return 2") == ("outer",)
 
 
 @pytest.mark.parametrize("makers", [1, MOST_MAKERS + 1])
-def test_what_makes_objects_of_a_class_is_a_word_where_few_do(tmp_path: Path, makers: int) -> None:
+def test_what_makes_objects_of_a_class_is_a_word_where_few_do(tmp_path: Path, makers: int):
     text = "class Made:\n    def __pow__(self):\n        return 1\n" + "".join(
         f"def maker{number}():\n    return Made()\n" for number in range(makers))
     assert set(near_to_change(tmp_path, text, "return 1", "return 2")) == {
         "Made", *(("maker0",) if makers == 1 else ())}
 
 
-def test_words_are_those_of_the_statements_that_differ_and_of_what_they_stand_under() -> None:
+def test_words_are_those_of_the_statements_that_differ_and_of_what_they_stand_under():
     text = "def f(node):\n    if node.boundary_check:\n        node.padding = {}\n    return node.nothing\n"
     words = of_change("Visitor.visit_Starred", *(ast.parse(text.format(one)).body[0] for one in ("shape", "rank")),
                       ["body.0.body.0"])
@@ -132,7 +132,7 @@ def test_words_are_those_of_the_statements_that_differ_and_of_what_they_stand_un
         of_text("held = (1, 2)[::2]"))
 
 
-def test_visitors_and_operators_are_for_kinds_of_syntax_of_which_a_text_has_a_share() -> None:
+def test_visitors_and_operators_are_for_kinds_of_syntax_of_which_a_text_has_a_share():
     assert kinds("Visitor.visit_For") == {"for"} and kinds("Held.__rpow__") == {"pow"}
     assert kinds("Held.__ror__") == {"bitor"} and not kinds("Held.__init__") | kinds("visitor") | kinds("Held.pow")
     assert share("x ** y", {"pow"}) == pytest.approx(math.sqrt(1 / 8)) and not share("no Python: for", {"for"})
@@ -142,11 +142,11 @@ def test_visitors_and_operators_are_for_kinds_of_syntax_of_which_a_text_has_a_sh
 @pytest.mark.parametrize("edit", [
     ("    return x + y", "    # A sum.\n    return (x +\n            y)"), ('"""What it does."""', '"""Otherwise."""'),
     ('"""A module."""', '"""Another."""\n\n')])
-def test_other_text_of_the_same_meaning_is_no_change(tmp_path: Path, edit: tuple[str, str]) -> None:
+def test_other_text_of_the_same_meaning_is_no_change(tmp_path: Path, edit: tuple[str, str]):
     assert changed(tmp_path, edit) == ()
 
 
-def test_what_stands_outside_of_functions_concerns_those_that_use_it(tmp_path: Path) -> None:
+def test_what_stands_outside_of_functions_concerns_those_that_use_it(tmp_path: Path):
     (one,) = changed(tmp_path, ("LIMIT = 3", "LIMIT = 4"))
     assert (one.name, one.users["one.py"]) == ("LIMIT", ("uses",))
     (one,) = changed(tmp_path / "class", ("size: int = 4", "size: int = 5"))
@@ -159,7 +159,7 @@ def test_what_stands_outside_of_functions_concerns_those_that_use_it(tmp_path: P
         assert not changed(tmp_path / f"{number} used by none", edit)
 
 
-def test_builds_that_differ_in_few_functions_say_which_and_others_do_not(tmp_path: Path) -> None:
+def test_builds_that_differ_in_few_functions_say_which_and_others_do_not(tmp_path: Path):
     changed(tmp_path, ("return x + y", "return x - y"))
     found = alike(str(tmp_path / "before"), str(tmp_path / "after"))
     assert [one.told for one in found.functions] == ["one.py:first"] and found.python
@@ -175,13 +175,13 @@ def test_builds_that_differ_in_few_functions_say_which_and_others_do_not(tmp_pat
     ("    b()\n    return 3\n", ("body.0.body.0",)), ("    if a: a()\n    return 3\n", ("body.1",)),
     ("    if a: a()\n    b()\n", ("body.2",)), ("    return 3\n", ("body.0",)),
     ("    if b: a()\n    b()\n    return 3\n", ("body.0",))])
-def test_a_condition_that_is_gone_is_missed_where_it_was_met(after: str, ways: tuple[str, ...]) -> None:
+def test_a_condition_that_is_gone_is_missed_where_it_was_met(after: str, ways: tuple[str, ...]):
     old, new = (ast.parse("def f(a, b):\n" + one).body[0] for one in ("    if a: a()\n    b()\n    return 3\n", after))
     assert isinstance(old, ast.FunctionDef) and isinstance(new, ast.FunctionDef)
     assert tuple(places(old, new)) == ways
 
 
-def test_the_places_of_changes_are_watched(tmp_path: Path) -> None:
+def test_the_places_of_changes_are_watched(tmp_path: Path):
     found = changed(tmp_path, ("return x + y", "return x - y"), ("LIMIT = 3", "LIMIT = 4"), (
         "    return LIMIT", "    return LIMIT + 1"))
     assert [one.name for one in found] == ["LIMIT", "first", "uses"]

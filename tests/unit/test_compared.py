@@ -42,7 +42,7 @@ CONDITION = "def f(x, y):\n    if {}:\n        return 1\n    return 2\n"
     ("not effect(y + 0)", "not effect(y + 1 - x)", (1, 5), (2, 5)),
     ("isinstance(x, int)", "isinstance(x, bool)", ("a", 0), (1, 0)), ("x == 1", "x == 1 or y.no", (1, 0), (0, 0))])
 def test_a_condition_counts_where_the_other_is_met_otherwise(before: str, after: str, same: tuple[object, ...],
-                                                             other: tuple[object, ...]) -> None:
+                                                             other: tuple[object, ...]):
     texts = CONDITION.format(before), CONDITION.format(after)
     assert not noted(*texts, *same) and noted(*texts, *other)
 
@@ -53,7 +53,7 @@ def test_a_condition_counts_where_the_other_is_met_otherwise(before: str, after:
     ("return [*x, len(x)]", "return [*x, 2]", "ab", "abc"), ("return x['a']", "return x.get('a')", {"a": 1}, {}),
     ("return x", "if x > 3: return 3\n return x", 2, 4), ("y = x", "y = x\n if x > 3: return 3", 2, 4),
     ("for i in range(len(x)): effect(i)", "for i in range(len(x) or 1): effect(i)", "a", "")])
-def test_values_count_where_they_are_others(before: str, after: str, same: object, other: object) -> None:
+def test_values_count_where_they_are_others(before: str, after: str, same: object, other: object):
     texts = f"def f(x):\n {before}\n", f"def f(x):\n {after}\n"
     assert not noted(*texts, same) and noted(*texts, other)
 
@@ -61,11 +61,11 @@ def test_values_count_where_they_are_others(before: str, after: str, same: objec
 @pytest.mark.parametrize("after", [
     "return effect(x)", "return [a for a in x]", "return [effect(a + 1) for a in x]", "y = [effect(a) for a in x]",
     "return f'{effect(x)}'", "if x: return [effect(a) for a in x]", "pass"])
-def test_what_cannot_be_asked_counts_whenever_it_runs(after: str) -> None:
+def test_what_cannot_be_asked_counts_whenever_it_runs(after: str):
     assert noted("def f(x):\n return [effect(a) for a in x]\n", f"def f(x):\n {after}\n", (1, 2))
 
 
-def test_a_statement_more_does_not_hide_another_change() -> None:
+def test_a_statement_more_does_not_hide_another_change():
     before = "def f(x):\n y = 1\n return y\n"
     assert not noted(before, "def f(x):\n if x: return 3\n y = 1\n return y\n", 0)
     assert noted(before, "def f(x):\n if x: return 3\n y = 1\n return y + 1\n", 0)
@@ -80,11 +80,11 @@ class Colour(enum.Enum):
     ([1, (2,)], [1, (2,)], False),
     ({"a": 1, "b": 2}, {"b": 2, "a": 1}, True), ({1: [2]}, {1: [3]}, True), (Colour.RED, Colour.BLUE, True),
     (object(), object(), True), (int, float, True), ({1, 2}, {2, 1}, False)])
-def test_values_are_the_same_if_nothing_tells_them_apart(one: object, other: object, apart: bool) -> None:
+def test_values_are_the_same_if_nothing_tells_them_apart(one: object, other: object, apart: bool):
     assert differ(one, other) is apart
 
 
-def test_types_of_triton_are_compared_by_what_they_hold() -> None:
+def test_types_of_triton_are_compared_by_what_they_hold():
     tl = pytest.importorskip("triton.language")
     one, same, other = (tl.block_type(tl.float32, [size]) for size in (4, 4, 8))
     assert not differ(one, same) and differ(one, other)

@@ -64,12 +64,12 @@ def sources() -> list[Path]:
     return sorted(path for folder in folders for kind in kinds for path in folder.rglob(kind) if path != Path(__file__))
 
 
-def test_every_cited_section_exists() -> None:
+def test_every_cited_section_exists():
     wrong = {str(path.relative_to(ROOT)): found for path in sources() if (found := problems(path.read_text()))}
     assert not wrong
 
 
-def test_citations_are_found_in_all_their_forms() -> None:
+def test_citations_are_found_in_all_their_forms():
     """The test above is not blind: lists, rows, ranges, line breaks."""
     text = "codegen.md §3, §8 and §9; helpers.md\n    §16 rows 9 and 10), codegen.md §14 row 12, §2.1; oracles.md §4"
     assert set(cited(text)) == {("codegen.md", "3", ()), ("codegen.md", "8", ()), ("codegen.md", "9", ()),
@@ -82,20 +82,20 @@ def test_citations_are_found_in_all_their_forms() -> None:
     ("helpers.md §99", "helpers.md has no §99"), ("helpers.md §16 row 99", "helpers.md §16 has no row [99]"),
     ("helpers.md §16 rows 4 and 77", "helpers.md §16 has no row [77]"), ("ttg_ops.md §6e", "ttg_ops.md has no §6e"),
 ])
-def test_a_section_that_is_not_there_is_named(text: str, problem: str) -> None:
+def test_a_section_that_is_not_there_is_named(text: str, problem: str):
     assert problems(text) == [problem]
 
 
 @pytest.mark.parametrize("target", [one for one in select(("helpers.*",)) if one.contract.startswith("helpers.md")],
                          ids=lambda one: one.name)
-def test_every_helper_is_described_in_the_section_that_its_target_names(target: Target) -> None:
+def test_every_helper_is_described_in_the_section_that_its_target_names(target: Target):
     page, section, _ = next(cited(target.contract))
     text = re.split(rf"^## {section}\. ", (CONTRACTS / page).read_text(), flags=re.MULTILINE)[1].split("\n## ")[0]
     name = target.name.removeprefix("helpers.").removeprefix("exclusive_scan_decoupled_lookback")
     assert re.search(rf"`[^`]*{name}\b|\*\*{name}\b", text)
 
 
-def test_every_target_names_a_contract_that_exists() -> None:
+def test_every_target_names_a_contract_that_exists():
     """A section of these pages, or a function of torch that is documented there."""
     for target in select(()):
         assert list(cited(target.contract)) or target.contract.startswith("torch."), target.name

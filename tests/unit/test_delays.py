@@ -25,7 +25,7 @@ RUNS = (1, 4, 8, 9, 10, 11)
 
 
 @pytest.mark.parametrize("access", range(2 * len(RUNS)))
-def test_a_warp_pauses_before_each_run_of_accesses_to_shared_memory(access: int) -> None:
+def test_a_warp_pauses_before_each_run_of_accesses_to_shared_memory(access: int):
     ptx = "\n".join(LINES[name] for name in KERNEL)
     delayed = with_pause(ptx, Delay(of="warp", number=3, access=access))
     before, _, behind = delayed.partition("{\n.reg .pred other;")
@@ -36,7 +36,7 @@ def test_a_warp_pauses_before_each_run_of_accesses_to_shared_memory(access: int)
     assert rest.splitlines() == [LINES[KERNEL[first]], "}", *(LINES[name] for name in KERNEL[first + 1:])]
 
 
-def test_nothing_to_pause_before_leaves_the_kernel_alone() -> None:
+def test_nothing_to_pause_before_leaves_the_kernel_alone():
     ptx = "\n".join((LINES["init"], LINES["wait"], LINES["load"]))
     assert with_pause(ptx, Delay(of="warp", number=0, access=0)) == ptx
     assert with_pause(ptx, Delay(of="program", number=0, access=0)) != ptx
@@ -47,7 +47,7 @@ def test_nothing_to_pause_before_leaves_the_kernel_alone() -> None:
     ('{"of":"warp","number":-1,"access":0}', "Expected `int` >= 0"),
     ('{"of":"warp","number":true,"access":0}', "Expected `int`, got `bool`"),
     ('{"of":"thread","number":1,"access":0}', "Invalid enum value 'thread'")])
-def test_half_a_delay_is_refused(given: str, problem: str) -> None:
+def test_half_a_delay_is_refused(given: str, problem: str):
     with pytest.raises(TridiffError, match=problem):
         decode(given, Delay)
 
@@ -55,7 +55,7 @@ def test_half_a_delay_is_refused(given: str, problem: str) -> None:
 @pytest.mark.parametrize(("name", "of"), [
     ("mbarrier.phases", "program"), ("gluon.convert_layout", "program"), ("descriptors.gather", "warp"),
     ("helpers.exclusive_scan_decoupled_lookback", "warp"), ("codegen.pointwise", "warp"), ("helpers.clamp", "program")])
-def test_what_a_target_never_delays_is_unheard_of(name: str, of: str) -> None:
+def test_what_a_target_never_delays_is_unheard_of(name: str, of: str):
     target = find(name)
     (case,) = draws(target.draw.cases(Limits(elements=1 << 10, rows=8)), 1, seed=5)[:1]
     assert unheard_of(case, target) == ""
@@ -65,7 +65,7 @@ def test_what_a_target_never_delays_is_unheard_of(name: str, of: str) -> None:
 
 @pytest.mark.parametrize("name", [
     "mbarrier.phases", "gluon.convert_layout", "loops.num_stages", "helpers.exclusive_scan_decoupled_lookback"])
-def test_some_cases_are_delayed_and_are_simpler_without(name: str) -> None:
+def test_some_cases_are_delayed_and_are_simpler_without(name: str):
     target = find(name)
     cases = draws(target.draw.cases(Limits(elements=1 << 10, rows=8)), 60, seed=5)
     delayed = [case for case in cases if case.delay]

@@ -41,14 +41,14 @@ def known() -> Any:
 
 
 @pytest.mark.parametrize("path", FILES, ids=lambda path: path.name)
-def test_commands_and_options_exist(path: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_commands_and_options_exist(path: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch):
     monkeypatch.chdir(tmp_path)
     for name, *words in commands(path.read_text()):
         if words != ["..."]:
             known().commands[name].make_context(name, words)  # Raises for an option or a value that is none.
 
 
-def test_commands_are_found_wherever_they_stand() -> None:
+def test_commands_are_found_wherever_they_stand():
     found = [words for path in FILES for words in commands(path.read_text())]
     assert len(found) >= 12 and {words[0] for words in found} >= {"fuzz", "gate", "report", "doctor", "campaigns"}
     with pytest.raises(Exception, match="No such option"):
@@ -59,7 +59,7 @@ def test_commands_are_found_wherever_they_stand() -> None:
 
 
 @pytest.mark.parametrize("path", WORKFLOWS, ids=lambda path: path.name)
-def test_a_workflow_is_well_formed(path: Path) -> None:
+def test_a_workflow_is_well_formed(path: Path):
     flow = yaml.safe_load(path.read_text())
     assert set(flow) <= {"name", True, "permissions", "concurrency", "jobs", "env"}, "`on` reads as true"
     assert flow["permissions"] == {"contents": "read"} and flow["concurrency"]["group"]
@@ -86,14 +86,14 @@ def test_a_workflow_is_well_formed(path: Path) -> None:
 
 
 @pytest.mark.parametrize("path", WORKFLOWS, ids=lambda path: path.name)
-def test_a_job_without_a_gpu_installs_no_cuda(path: Path) -> None:
+def test_a_job_without_a_gpu_installs_no_cuda(path: Path):
     for job in yaml.safe_load(path.read_text())["jobs"].values():
         installs = re.findall(r"pip install .*", "\n".join(step.get("run", "") for step in job["steps"]))
         if installs and "gpu" not in job["runs-on"]:
             assert re.search(r"torch==.+ --index-url https://download\.pytorch\.org/whl/cpu$", installs[0])
 
 
-def test_the_gate_runs_where_a_pin_may_change_and_never_for_strangers() -> None:
+def test_the_gate_runs_where_a_pin_may_change_and_never_for_strangers():
     flow = yaml.safe_load((ROOT / ".github" / "workflows" / "gate.yml").read_text())
     assert "pull_request_target" not in flow[True]
     assert "head.repo.full_name == github.repository" in flow["jobs"]["pin"]["if"]
@@ -113,7 +113,7 @@ def git(folder: Path, *arguments: str) -> None:
     ("triton>=3.6\n", "triton>=3.7\n", ""), ("triton==3.6.0\n", "", ""),
     ("triton==3.6.0 $(id)\n", "triton==3.9.0;rm -rf /\n", "baseline=3.6.0\ncandidate=3.9.0\n"),
 ])
-def test_a_changed_pin_is_seen(tmp_path: Path, before: str, after: str, said: str) -> None:
+def test_a_changed_pin_is_seen(tmp_path: Path, before: str, after: str, said: str):
     git(tmp_path, "init", "-q")
     for text in (before, after):
         (tmp_path / "requirements-dev.txt").write_text(text)
@@ -124,7 +124,7 @@ def test_a_changed_pin_is_seen(tmp_path: Path, before: str, after: str, said: st
     assert run.stdout == said
 
 
-def test_the_pin_of_the_nightly_workflow_counts(tmp_path: Path) -> None:
+def test_the_pin_of_the_nightly_workflow_counts(tmp_path: Path):
     text = (ROOT / ".github" / "workflows" / "nightly.yml").read_text()
     pinned, = re.findall(r'triton: "([\d.]+)"', text)
     folder = tmp_path / ".github" / "workflows"
@@ -143,7 +143,7 @@ def test_the_pin_of_the_nightly_workflow_counts(tmp_path: Path) -> None:
 
 
 @pytest.mark.skipif(shutil.which("systemd-analyze") is None, reason="no systemd on this machine")
-def test_the_units_are_ones_that_systemd_takes(tmp_path: Path) -> None:
+def test_the_units_are_ones_that_systemd_takes(tmp_path: Path):
     for path in DEPLOY.glob("tridiff-nightly.*"):
         # The program lies where this machine has one: whether it is there is not the question.
         (tmp_path / path.name).write_text(path.read_text().replace("/opt/tridiff/bin/tridiff", "/bin/true"))
@@ -155,13 +155,13 @@ def test_the_units_are_ones_that_systemd_takes(tmp_path: Path) -> None:
     assert when and subprocess.run(["systemd-analyze", "calendar", when[1]], capture_output=True).returncode == 0
 
 
-def test_the_service_outlasts_its_night() -> None:
+def test_the_service_outlasts_its_night():
     text = (DEPLOY / "tridiff-nightly.service").read_text()
     assert "--time 8h" in text and "TimeoutStartSec=9h" in text and "Type=oneshot" in text
 
 
 @pytest.mark.parametrize("task, triton", [(0, "triton-3.6.0"), (5, "triton-3.9.0")])
-def test_the_cluster_script_starts_a_night_of_its_own_for_each_task(tmp_path: Path, task: int, triton: str) -> None:
+def test_the_cluster_script_starts_a_night_of_its_own_for_each_task(tmp_path: Path, task: int, triton: str):
     script = DEPLOY / "nightly.slurm"
     for version in ("triton-3.6.0", "triton-3.9.0"):
         program = tmp_path / "shared" / version / "bin" / "tridiff"
@@ -184,7 +184,7 @@ def test_the_cluster_script_starts_a_night_of_its_own_for_each_task(tmp_path: Pa
     assert hours * 60 + minutes - 600 // 60 >= 8 * 60, "the signal comes after the night"
 
 
-def test_the_container_file(tmp_path: Path) -> None:
+def test_the_container_file(tmp_path: Path):
     text = re.sub(r"\\\n\s*", "", (DEPLOY / "Containerfile").read_text())
     lines = [line.split(None, 1) for line in text.splitlines() if line and not line.startswith("#")]
     names = [name for name, _ in lines]
@@ -206,6 +206,6 @@ def test_the_container_file(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize("path", [*DEPLOY.glob("*.sh"), *DEPLOY.glob("*.slurm")], ids=lambda path: path.name)
-def test_shell_scripts_parse_and_stop_at_errors(path: Path) -> None:
+def test_shell_scripts_parse_and_stop_at_errors(path: Path):
     assert subprocess.run(["bash", "-n", str(path)]).returncode == 0
     assert "\nset -euo pipefail\n" in path.read_text()

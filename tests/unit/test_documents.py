@@ -28,7 +28,7 @@ def anchors(path: Path) -> set[str]:
 
 
 @pytest.mark.parametrize("document", DOCUMENTS, ids=lambda path: str(path.relative_to(ROOT)))
-def test_links_and_paths_lead_somewhere(document: Path) -> None:
+def test_links_and_paths_lead_somewhere(document: Path):
     text = document.read_text()
     broken = []
     for target, anchor in LINK.findall(text):
@@ -41,7 +41,7 @@ def test_links_and_paths_lead_somewhere(document: Path) -> None:
     assert not broken
 
 
-def test_explanations_of_entries_name_no_file_that_is_gone_and_no_habit_of_the_search() -> None:
+def test_explanations_of_entries_name_no_file_that_is_gone_and_no_habit_of_the_search():
     """What is drawn or avoided changes from release to release; known issues say it, entries do not."""
     for path in sorted((ROOT / "corpus").glob("*/*.json")):
         said = json.loads(path.read_text()).get("explanation", "")
@@ -50,7 +50,7 @@ def test_explanations_of_entries_name_no_file_that_is_gone_and_no_habit_of_the_s
         assert not re.search(r"not drawn|drawn (programs|chains|cases)|(drawn|converted) instead", said, re.I), said
 
 
-def test_files_that_sources_name_exist() -> None:
+def test_files_that_sources_name_exist():
     """In comments and messages; `reports/` and paths of a reader's own apart."""
     sources = [ROOT / "pyproject.toml", *(
         path for folder in ("fuzz", "kernels", "oracles", "tests", ".github") for path in (ROOT / folder).rglob("*.*")
@@ -61,7 +61,7 @@ def test_files_that_sources_name_exist() -> None:
     assert gone == set()
 
 
-def test_readme_says_what_the_corpus_says() -> None:
+def test_readme_says_what_the_corpus_says():
     """The README's defects are defects of the corpus, with the verdicts of its rows, and there are at most five."""
     rows = re.findall(r"^\| .+?BUGS\.md#([\w-]+)\) \| .+? \| (\w+) \| (\w+) \|$", (ROOT / "README.md").read_text(),
                       re.MULTILINE)
@@ -74,7 +74,7 @@ def test_readme_says_what_the_corpus_says() -> None:
 
 
 @pytest.mark.parametrize("document", DOCUMENTS, ids=lambda path: str(path.relative_to(ROOT)))
-def test_names_that_documents_find_in_modules_are_there(document: Path) -> None:
+def test_names_that_documents_find_in_modules_are_there(document: Path):
     """`NAME` in, or of, `PATH`."""
     found = re.findall(r"`(\w+)` (?:in|of)\s+`(\w+/[\w/]+\.py)`", document.read_text())
     assert [(name, path) for name, path in found
@@ -82,11 +82,11 @@ def test_names_that_documents_find_in_modules_are_there(document: Path) -> None:
 
 
 @pytest.mark.parametrize("document", DOCUMENTS, ids=lambda path: str(path.relative_to(ROOT)))
-def test_stages_in_examples_are_stages(document: Path) -> None:
+def test_stages_in_examples_are_stages(document: Path):
     assert set(re.findall(r'stage="([\w-]*)"', document.read_text())) <= set(get_args(Stage))
 
 
-def test_commands_that_documents_name_exist() -> None:
+def test_commands_that_documents_name_exist():
     """`tridiff NAME` in code style, in the README, the recipes and the corpus."""
     named = {command for document in DOCUMENTS
              for command in re.findall(r"(?:`|^    |&& )tridiff ([a-z]+)", document.read_text(), re.MULTILINE)}

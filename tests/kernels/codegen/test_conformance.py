@@ -22,13 +22,13 @@ def defined(path: Path) -> set[str]:
     return names
 
 
-def test_no_cell_is_empty_and_no_section_is_missing() -> None:
+def test_no_cell_is_empty_and_no_section_is_missing():
     assert all(cell.strip() for row in ROWS for cell in astuple(row))
     assert {row.section.split()[0] for row in ROWS} == set(SECTIONS)
     assert table().count("\n") == len(ROWS) + 1
 
 
-def test_what_is_named_exists() -> None:
+def test_what_is_named_exists():
     for row in ROWS:
         module, _, name = row.module.partition(":")
         assert name in defined(REPOSITORY / "kernels/codegen" / module), row
@@ -36,7 +36,7 @@ def test_what_is_named_exists() -> None:
         assert function in defined(Path(__file__).with_name(test)), row
 
 
-def test_every_target_exists() -> None:
+def test_every_target_exists():
     for row in ROWS:
         for pattern in row.targets.split(", "):
             assert pattern == "sweep" or select((pattern,)), row

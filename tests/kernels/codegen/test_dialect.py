@@ -9,7 +9,7 @@ import pytest
 
 
 @pytest.mark.parametrize(("said", "block_pointers"), [("3.6.0", "True"), ("3.9.0+git1", "False")])
-def test_a_build_without_a_distribution_speaks_for_itself(tmp_path: Path, said: str, block_pointers: str) -> None:
+def test_a_build_without_a_distribution_speaks_for_itself(tmp_path: Path, said: str, block_pointers: str):
     (tmp_path / "triton").mkdir()
     (tmp_path / "triton" / "__init__.py").write_text(
         f'"""A build."""\n__version__ = \'{said}\'\nraise ImportError("it must not be imported")\n')

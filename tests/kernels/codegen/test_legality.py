@@ -58,7 +58,7 @@ LEGAL: dict[str, tuple[Graph, tuple[str, ...]]] = {
 
 
 @pytest.mark.parametrize("name", LEGAL)
-def test_legal(name: str) -> None:
+def test_legal(name: str):
     subject, expected = LEGAL[name]
     check(subject)
     assert tuple(one[0] for one in types(subject) if one) == expected
@@ -111,7 +111,7 @@ ILLEGAL: dict[str, tuple[Graph, str]] = {
 
 
 @pytest.mark.parametrize("name", ILLEGAL)
-def test_refused_in_one_line(name: str) -> None:
+def test_refused_in_one_line(name: str):
     subject, reason = ILLEGAL[name]
     with pytest.raises(IllegalGraph) as caught:
         check(subject)
@@ -123,7 +123,7 @@ def refused(reason: str, subject: Graph) -> None:
         check(subject)
 
 
-def test_in_place_reads_have_the_index_of_the_store() -> None:
+def test_in_place_reads_have_the_index_of_the_store():
     inout = replace(OUT, role="inout")
     same, other = (Graph(outer=(8,), buffers=(inout,), nodes=(load("o"), store("o", 0, index)))
                    for index in (X, far(1)))
@@ -131,14 +131,14 @@ def test_in_place_reads_have_the_index_of_the_store() -> None:
     refused("index of its store", other)
 
 
-def test_additions_and_reads_do_not_mix() -> None:
+def test_additions_and_reads_do_not_mix():
     nodes = (load("o"), store("o", 0, Num(0), mode="atomic_add"))
     refused("cannot be loaded", Graph(outer=(8,), buffers=(replace(OUT, role="inout"),), nodes=nodes))
     small = replace(OUT, dtype="i8", role="inout")
     refused("no atomic_add on i8", Graph(outer=(8,), buffers=(small,), nodes=(constant("1", "i8"), nodes[1])))
 
 
-def test_work_is_bounded() -> None:
+def test_work_is_bounded():
     """A graph of 2^93 points, and an index that would have to be tried at 2^30 points, are refused at once."""
     start = time.perf_counter()
     refused("points", replace(graph(A), outer=(2**31, 2**31, 2**31)))
@@ -146,11 +146,11 @@ def test_work_is_bounded() -> None:
     assert time.perf_counter() - start < 5
 
 
-def test_a_schedule_that_does_not_fit_is_named() -> None:
+def test_a_schedule_that_does_not_fit_is_named():
     refused("schedule 1: blocks must be powers of two", graph(A, schedules=(Schedule(), Schedule(x_blocks=(3,)))))
 
 
-def test_sorts_need_persistent_schedules_and_scans_no_cooperation() -> None:
+def test_sorts_need_persistent_schedules_and_scans_no_cooperation():
     sort = graph(A, Sort(arg=0), part(1), index=ROW, r=4, schedules=(Schedule(reduction="looped", x_blocks=(1,)),))
     refused("sort needs a persistent schedule", sort)
     scans: dict[Any, tuple[tuple[Node, ...], str]] = {

@@ -14,7 +14,7 @@ from tridiff.kernels.codegen.harness import script
 from tridiff.kernels.codegen.launch import plan
 
 
-def test_equal_bodies_share_a_name_and_different_ones_do_not() -> None:
+def test_equal_bodies_share_a_name_and_different_ones_do_not():
     graph = pointwise().graph
     one, again = plan(graph, tiles(32)), plan(graph, tiles(32))
     assert one == again and one.name.startswith("triton_poi_relu_mul_")
@@ -28,26 +28,26 @@ def test_equal_bodies_share_a_name_and_different_ones_do_not() -> None:
 
 @pytest.mark.parametrize("change", [{"upcast": False}, {"static": True}, {"eviction": "evict_first"},
                                     {"index_dtype": "i64"}, {"unspecialised": True}, {"nan_check": True}])
-def test_options_that_change_the_kernel_change_its_key(change: dict[str, object]) -> None:
+def test_options_that_change_the_kernel_change_its_key(change: dict[str, object]):
     graph = halves().graph
     assert plan(graph, replace(tiles(4), **change)).key != plan(graph, tiles(4)).key
 
 
-def test_names_stay_short() -> None:
+def test_names_stay_short():
     ops = ("logical_not", "isfinite", "signbit", "nextafter", "reciprocal", "sigmoid", "relu", "neg", "abs")
     nodes = (constant("1", "fp32"), *(op(name, *[0] * (1 + (name == "nextafter"))) for name in ops), store("o", 2))
     graph = Graph(outer=(4,), buffers=(out("o", "i1", 4),), nodes=nodes)
     assert len(plan(graph, Schedule()).name) < 72 and plan(graph, Schedule()).name.isidentifier()
 
 
-def test_combine_functions_are_lifted_once_per_body() -> None:
+def test_combine_functions_are_lifted_once_per_body():
     source = plan(scans().graph, tiles(4)).source
     assert [line for line in source.split("\n") if line.startswith("def combine_")] == [
         "def combine_add(a, b):", "def combine_second(a, b):",
         "def combine_affine(a_scale, a_shift, b_scale, b_shift):"]
 
 
-def test_equal_expressions_are_computed_once_but_not_under_other_masks() -> None:
+def test_equal_expressions_are_computed_once_but_not_under_other_masks():
     nodes = (load("a"), load("a"), op("neg", 0), op("neg", 1), op("add", 2, 3), store("o", 4))
     graph = Graph(outer=(8,), buffers=(buffer("a", "i32", 8), out("o", "i32", 8)), nodes=nodes)
     source = plan(graph, Schedule()).source
@@ -55,14 +55,14 @@ def test_equal_expressions_are_computed_once_but_not_under_other_masks() -> None
     assert plan(PROGRAMS["gather"]().graph, tiles(64)).source.count("tl.load(k_ptr + xindex, ") == 3
 
 
-def test_frexp_is_one_call() -> None:
+def test_frexp_is_one_call():
     nodes = (load("a"), op("frexp", 0), op("frexp", 0), part(1), part(2, 1), store("o", 3), store("p", 4))
     buffers = (buffer("a", "fp16", 8), out("o", "fp16", 8), out("p", "i32", 8))
     graph = Graph(outer=(8,), nodes=nodes, buffers=buffers)
     assert plan(graph, Schedule()).source.count("frexp(tmp0)") == 1
 
 
-def test_what_a_kernel_writes_is_declared() -> None:
+def test_what_a_kernel_writes_is_declared():
     kernel = plan(in_place().graph, tiles(4))
     assert kernel.mutated == ("io", "o", "total")
     split = plan(split_scan().graph, split_scan().graph.schedules[0])
@@ -70,12 +70,12 @@ def test_what_a_kernel_writes_is_declared() -> None:
     assert split.workspaces[0].length == 3 * 7
 
 
-def test_unspecialised_sizes_are_marked() -> None:
+def test_unspecialised_sizes_are_marked():
     source = plan(pointwise().graph, tiles(32, unspecialised=True)).source
     assert '@triton.jit(do_not_specialize=["n1", "n2", "xnumel"])' in source
 
 
-def test_every_kernel_is_well_formed_python_with_its_imports_at_the_top() -> None:
+def test_every_kernel_is_well_formed_python_with_its_imports_at_the_top():
     for make in PROGRAMS.values():
         graph = make().graph
         for schedule in graph.schedules:
@@ -86,7 +86,7 @@ def test_every_kernel_is_well_formed_python_with_its_imports_at_the_top() -> Non
             assert "\t" not in source and not any(line != line.rstrip() for line in source.split("\n"))
 
 
-def test_benchmark_scripts_run(tmp_path: Path) -> None:
+def test_benchmark_scripts_run(tmp_path: Path):
     """Twice in one process: as it is, and through its cache; a kernel that fails takes forever."""
     program = split_scan()
     text = script(program.graph, plan(program.graph, program.graph.schedules[0]))
@@ -101,7 +101,7 @@ def test_benchmark_scripts_run(tmp_path: Path) -> None:
 
 @pytest.mark.parametrize("dtype, length, whole", [("u64", 7, False), ("u64", 8, True), ("fp32", 65, False),
                                                   ("fp32", 68, True), ("i8", 30, False), ("fp16", 24, True)])
-def test_descriptors_store_whole_units_of_16_bytes_only(dtype: str, length: int, whole: bool) -> None:
+def test_descriptors_store_whole_units_of_16_bytes_only(dtype: str, length: int, whole: bool):
     """The hardware writes no less: behind a tensor that ends within a unit it overwrites the rest (Triton #11583)."""
     buffers = (buffer("a", dtype, length), out("o", dtype, length))
     graph = Graph(outer=(length,), nodes=(load("a"), store("o", 0)), buffers=buffers)

@@ -59,7 +59,7 @@ def as_tuples(expr: Expr) -> Any:
     return flat(name, *parts)
 
 
-def test_text_parses_to_the_tree_it_came_from() -> None:
+def test_text_parses_to_the_tree_it_came_from():
     facts = Facts(KNOWN)
     compared = 0
     for seed in range(1500):
@@ -73,7 +73,7 @@ def test_text_parses_to_the_tree_it_came_from() -> None:
     assert compared > 80
 
 
-def test_brackets() -> None:
+def test_brackets():
     cases: dict[str, Expr] = {
         "x0 + x1 * 3": apply("add", X, apply("mul", Y, 3)), "(x0 + x1) * 3": apply("mul", apply("add", X, Y), 3),
         "x0 - (x1 + 1)": apply("add", X, apply("neg", apply("add", Y, 1))),
@@ -86,7 +86,7 @@ def test_brackets() -> None:
         assert printer(Facts(KNOWN)).text(expr).text == text
 
 
-def test_operators_only_where_signs_are_proven() -> None:
+def test_operators_only_where_signs_are_proven():
     plain = apply("floordiv", X, 3)
     below = apply("floordiv", apply("add", X, -1), 3)
     negative = apply("mod", X, -3)
@@ -103,12 +103,12 @@ def test_operators_only_where_signs_are_proven() -> None:
     (apply("pow_by_natural", Y, apply("neg", Y)), "exponent"),
     (apply("round_decimal", apply("to_float", X), 40), "0 to 22 digits"),
     (apply("and", X, Y), "conditions"), (Sym("y9"), "unknown symbol")])
-def test_meaningless_expressions_are_refused(expr: Expr, reason: str) -> None:
+def test_meaningless_expressions_are_refused(expr: Expr, reason: str):
     with pytest.raises(IllegalExpression, match=reason):
         Facts(KNOWN).of(expr)
 
 
-def test_ranges_hold_and_simplification_keeps_values() -> None:
+def test_ranges_hold_and_simplification_keeps_values():
     facts = Facts(KNOWN)
     values = [{"x0": x0, "x1": x1, "n0": 41, "v7": v}
               for x0 in (0, 1, 17, 40) for x1 in (0, 3) for v in (-100, -1, 0, 100)]

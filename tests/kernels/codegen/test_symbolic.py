@@ -36,7 +36,7 @@ def points(count: int) -> list[dict[str, int]]:
     return [{name: draw.randint(*limits) for name, limits in KNOWN.items()} for _ in range(count)]
 
 
-def test_both_ways_mean_what_the_expression_means() -> None:
+def test_both_ways_mean_what_the_expression_means():
     returned = 0
     for tree in exact_trees(150):
         symbolic = to_sympy(tree)
@@ -59,7 +59,7 @@ class FloorDiv(sympy.Function):
     nargs = (2,)
 
 
-def test_nodes_of_inductor_are_known_by_their_names() -> None:
+def test_nodes_of_inductor_are_known_by_their_names():
     x = sympy.Symbol("x0", integer=True)
     assert from_sympy(FloorDiv(x, sympy.Integer(4))) == Apply("floordiv", (Sym("x0"), Num(4)))
 
@@ -67,12 +67,12 @@ def test_nodes_of_inductor_are_known_by_their_names() -> None:
 @pytest.mark.parametrize("expression", [
     sympy.Rational(1, 2), sympy.sin(sympy.Symbol("x0")), sympy.Symbol("x0") ** -1, sympy.oo,
     sympy.Piecewise((1, sympy.Symbol("x0") > 3))])
-def test_what_is_not_exact_is_refused(expression: sympy.Basic) -> None:
+def test_what_is_not_exact_is_refused(expression: sympy.Basic):
     with pytest.raises(NotExact):
         from_sympy(expression)
 
 
 @pytest.mark.parametrize("expr", [Real("0.5"), Apply("sqrt", (Real("2.0"),)), Apply("int_true_div", (Num(1), Num(3)))])
-def test_doubles_stay_here(expr: Expr) -> None:
+def test_doubles_stay_here(expr: Expr):
     with pytest.raises(NotExact):
         to_sympy(expr)

@@ -27,7 +27,7 @@ def entry(*rows: tuple[str, str, Verdict]) -> CorpusEntry:
     return replace(found, expected=expected)
 
 
-def test_entries_are_chosen_that_one_version_fails_and_another_does_not() -> None:
+def test_entries_are_chosen_that_one_version_fails_and_another_does_not():
     repaired = entry(("3.6.0", "cuda", Verdict.CRASH), ("3.9.0", "cuda", Verdict.AGREE),
                      ("3.6.0", "compile:gfx942", Verdict.CRASH), ("3.9.0", "compile:gfx942", Verdict.AGREE))
     (one,) = choices([repaired], VERSIONS)
@@ -39,12 +39,12 @@ def test_entries_are_chosen_that_one_version_fails_and_another_does_not() -> Non
         assert not list(choices([other], VERSIONS))
 
 
-def test_there_is_one_of_each_kind_before_there_is_a_second() -> None:
+def test_there_is_one_of_each_kind_before_there_is_a_second():
     found = [chosen(entry=name, kind=(name[0], "llvm", "crash")) for name in ("a1", "a2", "a3", "b1", "c1")]
     assert [one.entry for one in spread(found, 4)] == ["a1", "b1", "c1", "a2"]
 
 
-def test_a_script_that_says_ok_where_it_must_say_bug_is_told() -> None:
+def test_a_script_that_says_ok_where_it_must_say_bug_is_told():
     whole = Row(chosen=chosen(), said={"3.6.0": "BUG", "3.9.0": "OK"}, lines=30)
     wrong = Row(chosen=chosen(), said={"3.6.0": "OK", "3.9.0": "OK"}, lines=30)
     lacking = Row(chosen=chosen(), said=whole.said, lacking=("blame.json",))
@@ -59,7 +59,7 @@ def test_a_script_that_says_ok_where_it_must_say_bug_is_told() -> None:
 @pytest.mark.parametrize("name", ["language.ordering/dtype--object-has-no-at-74dff93318",
                                   "loops.options/assertion--detail--ispre-876fd9b5b4",
                                   "triton.negate/zero-sign-c65330b634"])
-def test_a_bundle_says_what_is_recorded_of_the_installed_build(name: str, tmp_path: Path) -> None:
+def test_a_bundle_says_what_is_recorded_of_the_installed_build(name: str, tmp_path: Path):
     version, found = found_version(), ENTRIES.find(name)
     rows = [one for one in found.expected if one.triton == version and one.subject == found.signature.subject]
     row = next(one for one in rows if not one.backend.startswith("cuda") and (

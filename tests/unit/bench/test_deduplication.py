@@ -12,7 +12,7 @@ from tridiff.fuzz.records import Evidence, Signature, Verdict
 from tridiff.fuzz.workers.pool import Pool, PoolOptions
 
 
-def test_pairs_are_counted_over_all_failures() -> None:
+def test_pairs_are_counted_over_all_failures():
     found = scored([Filed(cause="a", finding="1"), Filed(cause="a", finding="1"), Filed(cause="a", finding="2"),
                     Filed(cause="b", finding="2"), Filed(cause="c", finding="3")])
     assert (found.failures, found.causes, found.findings) == (5, 3, 3)
@@ -20,12 +20,12 @@ def test_pairs_are_counted_over_all_failures() -> None:
     assert (found.precision, found.recall) == (0.5, 1 / 3)
 
 
-def test_no_failures_are_no_mistakes() -> None:
+def test_no_failures_are_no_mistakes():
     found = scored([])
     assert (found.precision, found.recall) == (1.0, 1.0)
 
 
-def test_faults_of_several_kernels_are_told_apart() -> None:
+def test_faults_of_several_kernels_are_told_apart():
     pool = Pool(PoolOptions(backend="interpreter", spare=False))
     laboratory = Laboratory(lambda case, subject, backend: pool.execute(case, subject, backend=backend),
                             lambda case, backend: pool.inputs(case), runs=60, seconds=10)
@@ -43,7 +43,7 @@ def test_faults_of_several_kernels_are_told_apart() -> None:
     assert not any("fault:" in filed(one, by="pattern").finding for one in failures)
 
 
-def test_what_an_entry_shows_that_is_none_of_its_issue_is_left_out() -> None:
+def test_what_an_entry_shows_that_is_none_of_its_issue_is_left_out():
     """An entry of what the interpreter does wrong does not compile either: that is another issue."""
     one = ENTRIES.find("language.movement/not-supported-betwe-a8f639e5b5")
 
@@ -70,7 +70,7 @@ def failure(fault: str, out: str, *, said: str = "1 of 1 rows of out are wrong (
                    case=case, outcome=outcome)
 
 
-def test_a_record_tells_of_each_part() -> None:
+def test_a_record_tells_of_each_part():
     failures = [failure("unsigned_operands", "0"), failure("in_32_bits", "0"), failure("in_32_bits", "0")]
     issue = replace(failures[0], cause="issue x", issues=("signed-floordiv-ramp",))
     lines = list(record([*failures, issue]))
@@ -79,7 +79,7 @@ def test_a_record_tells_of_each_part() -> None:
     assert lines[4].startswith("| all: 4 | 3 | 2 |") and len(lines) == 6
 
 
-def test_of_each_cause_targets_take_turns_and_what_fails_anyway_is_left_out() -> None:
+def test_of_each_cause_targets_take_turns_and_what_fails_anyway_is_left_out():
     one = failure("in_32_bits", "0")
     cases = {name: [one.case] * 4 for name in ("a", "b")}
     laboratory = Laboratory(lambda case, subject, backend: one.outcome, lambda case, backend: Evidence(), runs=0,

@@ -47,7 +47,7 @@ def takes(clock: Clock, name: str, seconds: float) -> Callable[[float], list[Mea
 
 
 @pytest.mark.parametrize("fixed", [0.0, 20.0, 35.0])
-def test_what_one_step_takes_the_others_do_without(fixed: float, clock: Clock, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_what_one_step_takes_the_others_do_without(fixed: float, clock: Clock, monkeypatch: pytest.MonkeyPatch):
     """However long the step takes that cannot be shortened, all together take what was asked for."""
     planned = [Step(name="a", weight=1, run=fills(clock, "a")), Step(name="b", weight=5, run=takes(clock, "b", fixed)),
                Step(name="c", weight=6, run=fills(clock, "c")), Step(name="d", weight=12, run=fills(clock, "d"))]
@@ -58,7 +58,7 @@ def test_what_one_step_takes_the_others_do_without(fixed: float, clock: Clock, m
     assert [line.partition(",")[0] for line in told] == ["a", "b", "c", "d"] and told[0] == "a, 2 s"
 
 
-def test_what_does_not_start_in_time_is_no_measurement(clock: Clock, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_what_does_not_start_in_time_is_no_measurement(clock: Clock, monkeypatch: pytest.MonkeyPatch):
     def late(until: float) -> list[Measurement]:
         raise TooLate("4 workers had not all judged a case 9 s after they began")
 
@@ -70,20 +70,20 @@ def test_what_does_not_start_in_time_is_no_measurement(clock: Clock, monkeypatch
 
 
 @pytest.mark.parametrize("backend", ["cuda", "interpreter", "compile:sm_90"])
-def test_what_cannot_be_shortened_comes_before_what_can(backend: str) -> None:
+def test_what_cannot_be_shortened_comes_before_what_can(backend: str):
     names = [one.name for one in steps(backend, 4)]
     assert names[:2] == ["drawing cases", "the driver's own cost"] and "4 workers" in names[-1]
     assert ("replacing workers that die" in names) == (backend == "cuda")
 
 
 @pytest.mark.parametrize("seconds", [0.0, 5.0, -1.0, 1e9, math.nan])
-def test_times_that_cannot_be_kept_are_refused(seconds: float) -> None:
+def test_times_that_cannot_be_kept_are_refused(seconds: float):
     with pytest.raises(TridiffError, match="is out of range; choose 10 to 3600"):
         run_bench(backends=("interpreter",), seconds=seconds, workers=1)
 
 
 def test_an_interrupted_benchmark_prints_what_it_has(clock: Clock, monkeypatch: pytest.MonkeyPatch,
-                                                     capsys: pytest.CaptureFixture[str]) -> None:
+                                                     capsys: pytest.CaptureFixture[str]):
     def interrupted(until: float) -> list[Measurement]:
         raise KeyboardInterrupt
 
@@ -97,7 +97,7 @@ def test_an_interrupted_benchmark_prints_what_it_has(clock: Clock, monkeypatch: 
 
 
 def test_a_benchmark_that_measured_nothing_says_so(monkeypatch: pytest.MonkeyPatch, clock: Clock,
-                                                   capsys: pytest.CaptureFixture[str]) -> None:
+                                                   capsys: pytest.CaptureFixture[str]):
     def late(until: float) -> list[Measurement]:
         raise TooLate("nothing began")
 

@@ -26,7 +26,7 @@ def seen(cause: str, before: Verdict, after: Verdict, backend: str = "cuda") -> 
     return replace(made, cause=cause)
 
 
-def test_causes_count_that_one_release_has_and_the_other_has_not() -> None:
+def test_causes_count_that_one_release_has_and_the_other_has_not():
     wrong, right = Verdict.DISAGREE, Verdict.AGREE
     entries = [seen("repaired", wrong, right), seen("lasting", wrong, wrong), seen("new", right, wrong),
                seen("elsewhere", wrong, right, "interpreter"), seen("unasked", Verdict.CRASH, Verdict.NOT_CHECKED)]
@@ -34,7 +34,7 @@ def test_causes_count_that_one_release_has_and_the_other_has_not() -> None:
     assert list(causes(entries, failing="3.9.0", right="3.6.0", backend="cuda")) == ["new"]
 
 
-def test_what_a_gate_drew_is_held_against_them(tmp_path: Path) -> None:
+def test_what_a_gate_drew_is_held_against_them(tmp_path: Path):
     gate = read_gate(records.gate(tmp_path))
     fixed = [one for one in gate.findings if one.relation is Relation.FIXED]
     assert fixed and len(fixed) < len(gate.findings)
@@ -45,7 +45,7 @@ def test_what_a_gate_drew_is_held_against_them(tmp_path: Path) -> None:
     assert said.startswith("1 of 2 causes found again (50%).") and "| missed | t/b | not found |" in said
 
 
-def test_a_difference_is_not_run_for_causes_that_are_found(tmp_path: Path) -> None:
+def test_a_difference_is_not_run_for_causes_that_are_found(tmp_path: Path):
     proved = Corpus(corpus_to_read(DEFAULT)).find("zero-sign-c65330b634")
     gate = read_gate(records.gate(tmp_path))
     one = next(one for one in gate.findings if one.relation is Relation.FIXED)
@@ -63,7 +63,7 @@ def test_a_difference_is_not_run_for_causes_that_are_found(tmp_path: Path) -> No
     assert asked == ["first", "other"] and found == {proved.cause: ["first"]}
 
 
-def test_other_cases_with_the_pattern_of_a_cause_are_asked_until_one_belongs_to_it(tmp_path: Path) -> None:
+def test_other_cases_with_the_pattern_of_a_cause_are_asked_until_one_belongs_to_it(tmp_path: Path):
     proved = Corpus(corpus_to_read(DEFAULT)).find("zero-sign-c65330b634")
     name, case = proved.cause, proved.case
     cases = [replace(case, sizes=dict(case.sizes) | {"n": number}) for number in (1, 2, 3)]
@@ -84,7 +84,7 @@ def test_other_cases_with_the_pattern_of_a_cause_are_asked_until_one_belongs_to_
     assert found == {name: [asked[1]]} and len(asked) == 2 and CASE.digest not in asked
 
 
-def test_a_difference_that_does_not_show_at_once_is_run_again() -> None:
+def test_a_difference_that_does_not_show_at_once_is_run_again():
     (found,) = (one for one in Corpus(corpus_to_read(DEFAULT)).entries() if isinstance(one, CorpusEntry)
                 and one.id == "another-shape-a3e9f40cb8")
     failing = replace(outcome(Verdict.DISAGREE), signature=found.signature)

@@ -60,7 +60,7 @@ def at(*runs: int, kind: str) -> Callable[[Case], str]:
     return lambda case: kind if next(number) in runs else ""
 
 
-def test_a_worker_that_is_killed_once_is_told_and_not_counted(fuzz: Fuzz) -> None:
+def test_a_worker_that_is_killed_once_is_told_and_not_counted(fuzz: Fuzz):
     campaign, result = fuzz(at(7, 20, kind="SIGKILL"))
     assert (result.findings, result.error, result.counts.crash, result.counts.executed) == ((), "", 2, 40)
     assert result.counts.shrink_runs == 2, "each is run again once, and not shrunk"
@@ -69,20 +69,20 @@ def test_a_worker_that_is_killed_once_is_told_and_not_counted(fuzz: Fuzz) -> Non
     assert why.startswith("the worker was killed from outside") and len(names) in (1, 2)
 
 
-def test_a_kill_that_comes_again_each_time_is_a_finding(fuzz: Fuzz) -> None:
+def test_a_kill_that_comes_again_each_time_is_a_finding(fuzz: Fuzz):
     campaign, _ = fuzz(lambda case: "SIGKILL" if case.sizes["rows"] >= 3 else "")
     assert {(entry.reproduced, entry.status, entry.case.sizes["rows"]) for entry in campaign.findings()} == {
         ("5/5", "stable", 3)}
     assert campaign.unconfirmed() == {}
 
 
-def test_a_kill_that_comes_again_only_sometimes_is_none(fuzz: Fuzz) -> None:
+def test_a_kill_that_comes_again_only_sometimes_is_none(fuzz: Fuzz):
     # Seen, seen again at once, then three of five.
     campaign, _ = fuzz(at(5, 6, *range(9, 12), kind="SIGKILL"))
     assert campaign.findings() == []
 
 
-def test_a_launch_that_an_assertion_may_have_stopped_counts_if_it_fails_again(fuzz: Fuzz) -> None:
+def test_a_launch_that_an_assertion_may_have_stopped_counts_if_it_fails_again(fuzz: Fuzz):
     perhaps = f"launch_failure: {PERHAPS_TRAPPED}"
     campaign, result = fuzz(at(7, 20, kind=perhaps))
     assert (result.counts.crash, result.counts.shrink_runs, campaign.findings()) == (2, 2, [])
@@ -90,36 +90,36 @@ def test_a_launch_that_an_assertion_may_have_stopped_counts_if_it_fails_again(fu
     assert why.startswith("the trap behind a device assertion") and names
 
 
-def test_a_launch_that_fails_for_no_reason_each_time_is_a_finding(fuzz: Fuzz) -> None:
+def test_a_launch_that_fails_for_no_reason_each_time_is_a_finding(fuzz: Fuzz):
     perhaps = f"launch_failure: {PERHAPS_TRAPPED}"
     campaign, _ = fuzz(lambda case: perhaps if case.sizes["rows"] >= 3 else "")
     assert [entry.reproduced for entry in campaign.findings()] == ["5/5"] and not campaign.unconfirmed()
 
 
-def test_a_launch_failure_where_no_assertion_may_be_due_is_no_accident(fuzz: Fuzz) -> None:
+def test_a_launch_failure_where_no_assertion_may_be_due_is_no_accident(fuzz: Fuzz):
     campaign, _ = fuzz(at(5, 8, 30, kind="launch_failure: CUDA error"))
     assert campaign.findings() and not campaign.unconfirmed()
 
 
 @pytest.mark.parametrize("subject, counts", [("own", False), ("own+fault:out_of_memory", True)])
-def test_the_memory_cap_is_the_campaigns_own(fuzz: Fuzz, subject: str, counts: bool) -> None:
+def test_the_memory_cap_is_the_campaigns_own(fuzz: Fuzz, subject: str, counts: bool):
     campaign, result = fuzz(lambda case: "out_of_memory" if case.sizes["rows"] >= 3 else "", subject=subject)
     assert result.findings and bool(campaign.findings()) == counts
     assert bool(campaign.unconfirmed()) != counts
 
 
-def test_a_hang_that_does_not_come_again_is_none(fuzz: Fuzz) -> None:
+def test_a_hang_that_does_not_come_again_is_none(fuzz: Fuzz):
     campaign, result = fuzz(at(5, kind="launch"), Verdict.HANG)
     assert result.findings and campaign.findings() == []
     assert list(campaign.unconfirmed()) == ["a time limit of this campaign was reached once, and not again"]
 
 
-def test_a_wrong_value_that_comes_and_goes_is_a_finding(fuzz: Fuzz) -> None:
+def test_a_wrong_value_that_comes_and_goes_is_a_finding(fuzz: Fuzz):
     campaign, _ = fuzz(at(5, 8, 30, kind="value"), Verdict.DISAGREE)
     assert campaign.findings() and {entry.status for entry in campaign.findings()} == {"flaky"}
 
 
-def test_what_was_seen_once_is_neither_stable_nor_counted(fuzz: Fuzz) -> None:
+def test_what_was_seen_once_is_neither_stable_nor_counted(fuzz: Fuzz):
     campaign, _ = fuzz(lambda case: "SIGSEGV" if case.sizes["rows"] >= 3 else "")
     entry: CorpusEntry = campaign.findings()[0]
     assert doubt(replace(entry, reproduced="0/0")).startswith("seen once")
@@ -128,7 +128,7 @@ def test_what_was_seen_once_is_neither_stable_nor_counted(fuzz: Fuzz) -> None:
 
 @pytest.mark.parametrize("about", ["second", "fp16"])
 def test_a_failure_of_another_thing_on_the_way_to_the_smallest_case_is_a_finding_of_its_own(
-        about: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+        about: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch):
     """Nothing is drawn behind the first failure, and only what is smaller than that fails as the second. Another dtype
     is no other thing."""
     failed: list[int] = []

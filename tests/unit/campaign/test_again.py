@@ -24,7 +24,7 @@ def record(reports: Path, name: str, *entries: CorpusEntry, when: int) -> None:
     os.utime(reports / name / "summary.json", (when, when))
 
 
-def test_the_latest_record_speaks_and_what_is_no_entry_is_left_out(tmp_path: Path) -> None:
+def test_the_latest_record_speaks_and_what_is_no_entry_is_left_out(tmp_path: Path):
     assert again.left(tmp_path) == ()
     old, new = entry(addition(rows=3), "interpreter"), entry(addition(rows=4), "interpreter")
     record(tmp_path, "b", old, when=1000)
@@ -38,7 +38,7 @@ def test_the_latest_record_speaks_and_what_is_no_entry_is_left_out(tmp_path: Pat
     assert again.left(tmp_path) == ()
 
 
-def test_of_a_finding_with_more_evidence_than_a_file_may_hold_the_case_is_tried_again(tmp_path: Path) -> None:
+def test_of_a_finding_with_more_evidence_than_a_file_may_hold_the_case_is_tried_again(tmp_path: Path):
     one = entry(addition(rows=3), "interpreter")
     long = ("-1.2345678",) * 20_000
     large = replace(one, evidence=replace(one.evidence, inputs={"a": long, "b": ("1.0",)}, actual={"out": long},
@@ -51,7 +51,7 @@ def test_of_a_finding_with_more_evidence_than_a_file_may_hold_the_case_is_tried_
     assert [kept.case for kept in again.left(tmp_path)] == [one.case]
 
 
-def test_the_first_shard_of_its_target_and_backend_begins_with_it() -> None:
+def test_the_first_shard_of_its_target_and_backend_begins_with_it():
     seen, elsewhere = entry(addition(rows=3), "interpreter"), entry(addition(rows=4), "cuda")
     other = replace(addition(rows=5), target="triton.no_such")
     planned = again.first(SHARDS, (seen, elsewhere, entry(other, "interpreter")))

@@ -22,7 +22,7 @@ def state(tmp_path: Path) -> Path:
     return folder
 
 
-def test_the_cache_lies_in_memory_and_is_gone_afterwards(tmp_path: Path, memory: Path) -> None:
+def test_the_cache_lies_in_memory_and_is_gone_afterwards(tmp_path: Path, memory: Path):
     folder = state(tmp_path)
     with cache.cache_in_memory(folder):
         (folder / "cache" / "kernel").write_text("x")
@@ -30,7 +30,7 @@ def test_the_cache_lies_in_memory_and_is_gone_afterwards(tmp_path: Path, memory:
     assert list(memory.iterdir()) == [] and not (folder / "cache").is_symlink()
 
 
-def test_an_interrupted_campaign_starts_over_in_memory(tmp_path: Path, memory: Path) -> None:
+def test_an_interrupted_campaign_starts_over_in_memory(tmp_path: Path, memory: Path):
     folder = state(tmp_path)
     dead = memory / "tridiff-cache-999999999-abc"
     dead.mkdir()
@@ -40,7 +40,7 @@ def test_an_interrupted_campaign_starts_over_in_memory(tmp_path: Path, memory: P
         assert (folder / "cache").is_dir()
 
 
-def test_without_room_the_disk_serves(tmp_path: Path, memory: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_without_room_the_disk_serves(tmp_path: Path, memory: Path, monkeypatch: pytest.MonkeyPatch):
     monkeypatch.setattr(cache, "ROOM", 1 << 60)
     folder = state(tmp_path)
     with cache.cache_in_memory(folder):
@@ -48,7 +48,7 @@ def test_without_room_the_disk_serves(tmp_path: Path, memory: Path, monkeypatch:
     assert (folder / "cache").is_dir() and list(memory.iterdir()) == []
 
 
-def test_a_cache_already_on_disk_stays_there(tmp_path: Path, memory: Path) -> None:
+def test_a_cache_already_on_disk_stays_there(tmp_path: Path, memory: Path):
     folder = state(tmp_path)
     (folder / "cache").mkdir()
     (folder / "cache" / "kept").touch()

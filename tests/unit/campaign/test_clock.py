@@ -21,20 +21,20 @@ def left(clock: clocks.Clock) -> float:
     return clock.allot(replace(SHARD, seconds=1e6), 1).left
 
 
-def test_a_campaign_on_time_gives_every_shard_what_was_planned(now: list[float]) -> None:
+def test_a_campaign_on_time_gives_every_shard_what_was_planned(now: list[float]):
     clock = clocks.Clock([SHARD] * 12, OPTIONS)
     assert clock.allot(SHARD, 12) == replace(SHARD, left=60.0, overtime=65.0)
     now[0] += 50
     assert clock.allot(SHARD, 2) == replace(SHARD, shrink_seconds=10.0, left=10.0, overtime=15.0)
 
 
-def test_time_lost_is_taken_evenly_from_the_shards_that_remain(now: list[float]) -> None:
+def test_time_lost_is_taken_evenly_from_the_shards_that_remain(now: list[float]):
     clock = clocks.Clock([SHARD] * 12, OPTIONS)
     now[0] += 40
     assert clock.allot(SHARD, 8).seconds == 5.0
 
 
-def test_time_that_shards_did_not_use_falls_to_those_that_remain(now: list[float]) -> None:
+def test_time_that_shards_did_not_use_falls_to_those_that_remain(now: list[float]):
     clock = clocks.Clock([SHARD] * 12, OPTIONS)
     now[0] += 20
     assert clock.allot(SHARD, 4).seconds == 20.0
@@ -42,7 +42,7 @@ def test_time_that_shards_did_not_use_falls_to_those_that_remain(now: list[float
     assert clocks.Clock(long, OPTIONS).allot(SHARD, 4).seconds == clocks.LONGEST_SHARD
 
 
-def test_a_shard_that_starts_late_has_a_little_and_what_it_runs_is_given_up(now: list[float]) -> None:
+def test_a_shard_that_starts_late_has_a_little_and_what_it_runs_is_given_up(now: list[float]):
     clock = clocks.Clock([SHARD] * 12, OPTIONS)
     assert not clock.over()
     now[0] += 62
@@ -51,31 +51,31 @@ def test_a_shard_that_starts_late_has_a_little_and_what_it_runs_is_given_up(now:
     assert late.overtime == clocks.GRACE - 2 and clock.over()
 
 
-def test_a_short_campaign_has_the_time_that_its_first_worker_takes_to_start(now: list[float]) -> None:
+def test_a_short_campaign_has_the_time_that_its_first_worker_takes_to_start(now: list[float]):
     clock = clocks.Clock([replace(SHARD, seconds=1.0)] * 2, OPTIONS)
     assert clock.allot(SHARD, 2).overtime == clocks.FIRST
 
 
-def test_time_is_left_for_findings_that_may_become_smaller(now: list[float]) -> None:
+def test_time_is_left_for_findings_that_may_become_smaller(now: list[float]):
     clock = clocks.Clock([SHARD] * 12, OPTIONS)
     assert clock.allot(SHARD, 12, unfinished=9).left == 54.0
     now[0] += 54
     assert clock.spare(2) == 11.0
 
 
-def test_shards_with_a_number_of_cases_are_left_alone(now: list[float]) -> None:
+def test_shards_with_a_number_of_cases_are_left_alone(now: list[float]):
     counted = replace(SHARD, max_cases=7)
     clock = clocks.Clock([counted] * 4, OPTIONS)
     now[0] += 1000
     assert clock.allot(counted, 1) == counted and not clock.over()
 
 
-def test_time_counts_from_when_the_command_began(now: list[float]) -> None:
+def test_time_counts_from_when_the_command_began(now: list[float]):
     clock = clocks.Clock([SHARD] * 12, OPTIONS, since=now[0] - 7)
     assert clock.allot(SHARD, 12).left == 53.0
 
 
-def test_what_the_record_takes_is_kept_back(now: list[float]) -> None:
+def test_what_the_record_takes_is_kept_back(now: list[float]):
     clock = clocks.Clock([replace(SHARD, seconds=1000.0)] * 2, OPTIONS)
     clock.reserve(1000)
     assert clock.allot(SHARD, 2).left == 1000.0, "it fits into the seconds after the campaign's time"
@@ -86,7 +86,7 @@ def test_what_the_record_takes_is_kept_back(now: list[float]) -> None:
 
 
 def test_what_people_read_of_findings_is_kept_back_from_the_time_and_not_added_to_it(
-        now: list[float], monkeypatch: pytest.MonkeyPatch) -> None:
+        now: list[float], monkeypatch: pytest.MonkeyPatch):
     monkeypatch.setattr(clocks, "told_at_once", lambda: 2)
 
     def kept(seconds: float, findings: int, **changes: object) -> float:
@@ -103,7 +103,7 @@ def test_what_people_read_of_findings_is_kept_back_from_the_time_and_not_added_t
 
 
 def test_what_was_told_while_the_campaign_ran_is_not_kept_back_again(
-        now: list[float], monkeypatch: pytest.MonkeyPatch) -> None:
+        now: list[float], monkeypatch: pytest.MonkeyPatch):
     monkeypatch.setattr(clocks, "told_at_once", lambda: 2)
     clock = clocks.Clock([], replace(OPTIONS, by_yield=True, seconds=1000.0))
 
@@ -122,21 +122,21 @@ def test_what_was_told_while_the_campaign_ran_is_not_kept_back_again(
     assert clocks.longest_telling(30.0) == 5.0 and clocks.longest_telling(1000.0) == 80.0
 
 
-def test_what_is_kept_for_findings_that_may_become_smaller_is_not_drawn_away(now: list[float]) -> None:
+def test_what_is_kept_for_findings_that_may_become_smaller_is_not_drawn_away(now: list[float]):
     clock = clocks.Clock([SHARD] * 12, OPTIONS)
     now[0] += 55
     assert clock.over(unfinished=9) and not clock.over()
     assert clock.allot(SHARD, 12, unfinished=9).left == 0.0 < clock.spare(9)
 
 
-def test_many_shards_take_longer_to_be_put_together(now: list[float]) -> None:
+def test_many_shards_take_longer_to_be_put_together(now: list[float]):
     clock = clocks.Clock([], replace(OPTIONS, by_yield=True, seconds=28800.0))
     clock.reserve(0, shards=8000)
     assert left(clock) == 28800 - (
         clocks.ENDING + 8000 * clocks.PER_SHARD - clocks.GRACE)
 
 
-def test_a_campaign_whose_workers_never_start_is_given_up(now: list[float]) -> None:
+def test_a_campaign_whose_workers_never_start_is_given_up(now: list[float]):
     clock = clocks.Clock([SHARD] * 12, OPTIONS)
     now[0] += 62
     assert clock.over() and not clock.given_up()
@@ -147,7 +147,7 @@ def test_a_campaign_whose_workers_never_start_is_given_up(now: list[float]) -> N
     assert short.over() and not short.given_up(), "its workers may start for half a minute"
 
 
-def test_a_campaign_by_yield_has_what_it_has_not_spent(now: list[float]) -> None:
+def test_a_campaign_by_yield_has_what_it_has_not_spent(now: list[float]):
     options = replace(OPTIONS, by_yield=True, seconds=60.0)
     assert clocks.Clock([SHARD] * 3, options).allot(SHARD, 3).left == 60.0
     clock = clocks.Clock([SHARD] * 3, options, spent=100.0)

@@ -57,7 +57,7 @@ class Night:
         return found
 
 
-def test_every_combination_comes_up_before_any_has_more(tmp_path: Path) -> None:
+def test_every_combination_comes_up_before_any_has_more(tmp_path: Path):
     night = Night(tmp_path)
     combinations = {combination(spec) for spec in night.plan.shards}
     one = night.deal()
@@ -65,7 +65,7 @@ def test_every_combination_comes_up_before_any_has_more(tmp_path: Path) -> None:
     assert len(combinations) > 2 and set(first) == combinations
 
 
-def test_a_turn_is_owed_to_every_combination_and_to_listed_cases_and_to_nothing_more(tmp_path: Path) -> None:
+def test_a_turn_is_owed_to_every_combination_and_to_listed_cases_and_to_nothing_more(tmp_path: Path):
     night = Night(tmp_path, seconds=28800.0)
     combinations = {combination(spec) for spec in night.plan.shards}
     one = night.deal()
@@ -77,7 +77,7 @@ def test_a_turn_is_owed_to_every_combination_and_to_listed_cases_and_to_nothing_
     assert one.owing()
 
 
-def test_few_processes_run_what_torch_compiles_and_it_has_its_share_all_the_same(tmp_path: Path) -> None:
+def test_few_processes_run_what_torch_compiles_and_it_has_its_share_all_the_same(tmp_path: Path):
     chosen = {"targets": ("triton.*", "helpers.*", "inductor.*"), "subjects": (), "workers": 4}
     night = Night(tmp_path, **chosen)
     combinations = {combination(spec) for spec in night.plan.shards}
@@ -105,7 +105,7 @@ def test_few_processes_run_what_torch_compiles_and_it_has_its_share_all_the_same
     assert {place for place, home in places if home} == {0}
 
 
-def test_what_torch_compiles_takes_more_processes_where_it_brings_more() -> None:
+def test_what_torch_compiles_takes_more_processes_where_it_brings_more():
     options_ = options(targets=("triton.*", "inductor.*"), subjects=(), workers=4)
     homes = Homes(options_, plan_shards(options_))
     assert homes.number == 2
@@ -116,7 +116,7 @@ def test_what_torch_compiles_takes_more_processes_where_it_brings_more() -> None
     assert Homes(options_, [spec for spec in plan_shards(options_) if at_home(combination(spec))]).alike()
 
 
-def test_time_goes_where_it_brings_most_and_the_floor_to_all(tmp_path: Path) -> None:
+def test_time_goes_where_it_brings_most_and_the_floor_to_all(tmp_path: Path):
     night = Night(tmp_path)
     seconds: Counter[str] = Counter()
     for one in night.run(night.deal(), 40):
@@ -127,7 +127,7 @@ def test_time_goes_where_it_brings_most_and_the_floor_to_all(tmp_path: Path) -> 
     assert min(poor) > FLOOR * total / targets * 0.8, "the floor of each"
 
 
-def test_a_process_stays_with_one_gpu_and_none_is_left_out(tmp_path: Path) -> None:
+def test_a_process_stays_with_one_gpu_and_none_is_left_out(tmp_path: Path):
     def devices(folder: str, place: int, **changes: object) -> set[int]:
         one = Night(tmp_path / folder, backends=("cuda",), devices=(0, 1, 3), **changes).deal()
         return {one.popleft(place).device for _ in range(12)}
@@ -136,7 +136,7 @@ def test_a_process_stays_with_one_gpu_and_none_is_left_out(tmp_path: Path) -> No
     assert devices("few", 0, workers=2) == {0, 1, 3}, "fewer processes than GPUs take turns"
 
 
-def test_a_gates_interpreter_has_less_than_its_gpu_where_both_bring_as_much(tmp_path: Path) -> None:
+def test_a_gates_interpreter_has_less_than_its_gpu_where_both_bring_as_much(tmp_path: Path):
     night = Night(tmp_path, targets=("triton.mod",), backends=("cuda", "interpreter"), builds=("/a", "/b"))
     seconds: Counter[str] = Counter()
     for one in night.run(night.deal(), 400):
@@ -145,7 +145,7 @@ def test_a_gates_interpreter_has_less_than_its_gpu_where_both_bring_as_much(tmp_
     assert share == pytest.approx(BESIDE_GPU / (1 + BESIDE_GPU), abs=0.05)
 
 
-def test_a_target_that_brings_nothing_new_any_more_falls_back(tmp_path: Path) -> None:
+def test_a_target_that_brings_nothing_new_any_more_falls_back(tmp_path: Path):
     spec = plan_shards(options())[0]
     yields = Yields()
     yields.add(result(spec, {"a": 1, "b": 1}, seconds=1.0))
@@ -155,7 +155,7 @@ def test_a_target_that_brings_nothing_new_any_more_falls_back(tmp_path: Path) ->
     assert before == 2.0 and yields.rates()[combination(spec)] < 0.1
 
 
-def test_a_new_finding_is_worth_many_cells(tmp_path: Path) -> None:
+def test_a_new_finding_is_worth_many_cells(tmp_path: Path):
     one, other = plan_shards(options())[:2]
     yields = Yields()
     yields.add(result(one, {}, findings=(None,)))
@@ -163,7 +163,7 @@ def test_a_new_finding_is_worth_many_cells(tmp_path: Path) -> None:
     assert yields.rates()[combination(one)] == 15 * yields.rates()[combination(other)]
 
 
-def test_the_same_cell_on_another_architecture_is_not_new(tmp_path: Path) -> None:
+def test_the_same_cell_on_another_architecture_is_not_new(tmp_path: Path):
     shards = plan_shards(options(backends=("compile",), targets=("triton.vector_add",)))
     yields = Yields()
     first, second = shards[0], next(spec for spec in shards if spec.backend != shards[0].backend)
@@ -172,7 +172,7 @@ def test_the_same_cell_on_another_architecture_is_not_new(tmp_path: Path) -> Non
     assert yields.rates() == {combination(first): 0.5 / 1.5}
 
 
-def test_nothing_is_dealt_to_what_cannot_be_drawn_here(tmp_path: Path) -> None:
+def test_nothing_is_dealt_to_what_cannot_be_drawn_here(tmp_path: Path):
     night = Night(tmp_path)
     one = night.deal()
     for spec in night.plan.shards:
@@ -182,7 +182,7 @@ def test_nothing_is_dealt_to_what_cannot_be_drawn_here(tmp_path: Path) -> None:
     assert len(one) == 0
 
 
-def test_equal_seeds_and_results_deal_equal_shards_and_others_others(tmp_path: Path) -> None:
+def test_equal_seeds_and_results_deal_equal_shards_and_others_others(tmp_path: Path):
     def numbers(name: str, **changes: object) -> list[tuple[str, int]]:
         night = Night(tmp_path / name, **changes)
         return [(one.spec.target, one.spec.seed) for one in night.run(night.deal(), 60)]
@@ -190,7 +190,7 @@ def test_equal_seeds_and_results_deal_equal_shards_and_others_others(tmp_path: P
     assert numbers("a") == numbers("b") != numbers("c", seed=6)
 
 
-def test_a_campaign_that_is_resumed_goes_on_with_what_was_dealt(tmp_path: Path) -> None:
+def test_a_campaign_that_is_resumed_goes_on_with_what_was_dealt(tmp_path: Path):
     night = Night(tmp_path)
     ran = night.run(night.deal(), 40)
     begun = night.deal(tuple(ran))
@@ -208,7 +208,7 @@ def test_a_campaign_that_is_resumed_goes_on_with_what_was_dealt(tmp_path: Path) 
     assert all(one.spec.known == ("k",) for one in fresh)
 
 
-def test_without_yield_there_are_the_shards_of_the_plan_and_no_others(tmp_path: Path) -> None:
+def test_without_yield_there_are_the_shards_of_the_plan_and_no_others(tmp_path: Path):
     night = Night(tmp_path, by_yield=False, seconds=60.0)
     one = night.deal()
     got = [one.popleft() for _ in night.plan.shards]
@@ -216,14 +216,14 @@ def test_without_yield_there_are_the_shards_of_the_plan_and_no_others(tmp_path: 
 
 
 @pytest.mark.parametrize("seconds, cycles", [(60.0, 1), (8 * 3600.0, 192)])
-def test_the_floor_is_planned_and_no_shard_of_it_is_long(seconds: float, cycles: int) -> None:
+def test_the_floor_is_planned_and_no_shard_of_it_is_long(seconds: float, cycles: int):
     shards = plan_shards(options(seconds=seconds))
     number = len({combination(spec) for spec in shards})
     assert sum(spec.seconds for spec in shards) == pytest.approx(FLOOR * seconds * 2)
     assert len(shards) == cycles * number and max(spec.seconds for spec in shards) <= 30
 
 
-def test_a_campaign_by_yield_counts_and_gathers_what_was_dealt(tmp_path: Path, here: type[FakePool]) -> None:  # noqa: F811
+def test_a_campaign_by_yield_counts_and_gathers_what_was_dealt(tmp_path: Path, here: type[FakePool]):  # noqa: F811
     here.pause = 0.01
     one = campaign(tmp_path, max_cases=None, seconds=3.0, targets=("triton.*",), by_yield=True)
     summary, finished = finish(one)
@@ -238,7 +238,7 @@ def test_a_campaign_by_yield_counts_and_gathers_what_was_dealt(tmp_path: Path, h
 
 
 def test_what_is_drawn_for_known_issues_has_its_part_from_the_start_and_takes_none_from_the_floor(
-        tmp_path: Path) -> None:
+        tmp_path: Path):
     night = Night(tmp_path / "with")
     floor, (like, *_) = night.plan.shards, night.plan.shards
     issues = tuple(replace(like, index=len(floor) + number, issue=f"one-{number}", seconds=5.0)
@@ -257,7 +257,7 @@ def test_what_is_drawn_for_known_issues_has_its_part_from_the_start_and_takes_no
         bool(spec.issue) for spec in dealt_there)]
 
 
-def test_an_issue_of_which_no_case_failed_comes_again_in_what_the_others_left(tmp_path: Path) -> None:
+def test_an_issue_of_which_no_case_failed_comes_again_in_what_the_others_left(tmp_path: Path):
     night = Night(tmp_path)
     floor, (like, *_) = night.plan.shards, night.plan.shards
     issues = [replace(like, index=len(floor) + number, issue=name, seconds=20.0)

@@ -27,7 +27,7 @@ from tridiff.fuzz.workers.pool import NoWorker, TimeUp
 
 
 @pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM, signal.SIGHUP])
-def test_every_way_to_tell_a_campaign_to_end_is_a_flag(number: signal.Signals) -> None:
+def test_every_way_to_tell_a_campaign_to_end_is_a_flag(number: signal.Signals):
     before = [signal.getsignal(one) for one in (signal.SIGINT, signal.SIGTERM, signal.SIGHUP)]
     with drivers.interrupts() as asked:
         assert not asked()
@@ -40,7 +40,7 @@ def test_every_way_to_tell_a_campaign_to_end_is_a_flag(number: signal.Signals) -
     assert before == [signal.getsignal(one) for one in (signal.SIGINT, signal.SIGTERM, signal.SIGHUP)]
 
 
-def test_jobs_that_do_not_end_when_told_to_are_forced_to(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_jobs_that_do_not_end_when_told_to_are_forced_to(monkeypatch: pytest.MonkeyPatch):
     monkeypatch.setattr(drivers, "PATIENCE", 0.5)
     futures = {job: concurrent.futures.Future[None]() for job in (1, 2, 3)}
     for job in (1, 2):
@@ -111,7 +111,7 @@ def finish(one: run.Campaign) -> tuple[Summary, bool]:
 
 @pytest.mark.parametrize("losses, errors, executed", [(0, 0, 20), (2, 0, 20), (3, 1, 0)])
 def test_a_shard_that_is_lost_is_run_again_and_red_if_that_does_not_help(
-        tmp_path: Path, here: type[FakePool], losses: int, errors: int, executed: int) -> None:
+        tmp_path: Path, here: type[FakePool], losses: int, errors: int, executed: int):
     Executor.losses = losses
     summary, finished = finish(campaign(tmp_path))
     assert (summary.counts.executed, len(summary.errors)) == (executed, errors)
@@ -121,7 +121,7 @@ def test_a_shard_that_is_lost_is_run_again_and_red_if_that_does_not_help(
     assert said == ((line,) if losses else ())
 
 
-def test_what_a_shard_did_before_it_was_lost_counts(tmp_path: Path, here: type[FakePool]) -> None:
+def test_what_a_shard_did_before_it_was_lost_counts(tmp_path: Path, here: type[FakePool]):
     ran: list[Case] = []
 
     def twelve(case: Case) -> str:
@@ -142,7 +142,7 @@ def test_what_a_shard_did_before_it_was_lost_counts(tmp_path: Path, here: type[F
     assert (summary.counts.agree, summary.exit_status, summary.errors, finished) == (20, 0, (), True)
 
 
-def test_a_state_folder_that_vanishes_is_no_success(tmp_path: Path, here: type[FakePool]) -> None:
+def test_a_state_folder_that_vanishes_is_no_success(tmp_path: Path, here: type[FakePool]):
     one = campaign(tmp_path)
 
     def vanish(case: Case) -> str:
@@ -154,7 +154,7 @@ def test_a_state_folder_that_vanishes_is_no_success(tmp_path: Path, here: type[F
 
 
 def test_what_there_is_no_time_for_is_said(
-        tmp_path: Path, here: type[FakePool], monkeypatch: pytest.MonkeyPatch) -> None:
+        tmp_path: Path, here: type[FakePool], monkeypatch: pytest.MonkeyPatch):
     monkeypatch.setattr(clock, "GRACE", 1.0)
     here.pause = 0.3
     one = campaign(tmp_path, max_cases=None, seconds=1.0, targets=("triton.*",), seed=3)
@@ -167,7 +167,7 @@ def test_what_there_is_no_time_for_is_said(
         f"{spec.target} on interpreter" for spec in one.plan.shards if spec.target not in judged}
 
 
-def test_what_cannot_run_here_is_not_said_to_lack_time(tmp_path: Path) -> None:
+def test_what_cannot_run_here_is_not_said_to_lack_time(tmp_path: Path):
     one = campaign(tmp_path, max_cases=None, targets=("triton.vector_add", "triton.mod"))
     totals = Totals()
     totals.left_out["no such chip"] = {"triton.mod on interpreter"}
@@ -178,7 +178,7 @@ def test_what_cannot_run_here_is_not_said_to_lack_time(tmp_path: Path) -> None:
                                 NO_TIME: ("triton.vector_add on interpreter",)}
 
 
-def test_a_terminal_that_is_gone_ends_no_campaign(tmp_path: Path, here: type[FakePool]) -> None:
+def test_a_terminal_that_is_gone_ends_no_campaign(tmp_path: Path, here: type[FakePool]):
     def watch(progress: run.Progress) -> None:
         raise OSError("input/output error")
 
@@ -187,7 +187,7 @@ def test_a_terminal_that_is_gone_ends_no_campaign(tmp_path: Path, here: type[Fak
 
 
 def test_a_campaign_in_which_nothing_ever_runs_ends_and_is_no_success(
-        tmp_path: Path, here: type[FakePool], monkeypatch: pytest.MonkeyPatch) -> None:
+        tmp_path: Path, here: type[FakePool], monkeypatch: pytest.MonkeyPatch):
     """Every case is given up for lack of time: no strategy is to blame, and nobody waits for all shards."""
     def late(case: Case) -> str:
         raise TimeUp
@@ -203,7 +203,7 @@ def test_a_campaign_in_which_nothing_ever_runs_ends_and_is_no_success(
     assert len(summary.left_out[NO_TIME]) == len({spec.target for spec in one.plan.shards})
 
 
-def test_the_time_before_a_campaign_counts(tmp_path: Path, here: type[FakePool]) -> None:
+def test_the_time_before_a_campaign_counts(tmp_path: Path, here: type[FakePool]):
     one = campaign(tmp_path, max_cases=None, seconds=60.0)
     began = time.monotonic()
     summary = one.run(lambda progress: None, since=began - 55.0)

@@ -29,7 +29,7 @@ def one_pool() -> Iterator[None]:
     shard.close_pools()
 
 
-def test_every_fault_of_a_target_is_a_shard_of_its_own() -> None:
+def test_every_fault_of_a_target_is_a_shard_of_its_own():
     plain = plan_faults(OPTIONS)
     every = plan_faults(OPTIONS, process=True, hooks=True)
     assert "own+fault:trunc_for_floor" in [spec.subject for (spec,) in plain]
@@ -38,7 +38,7 @@ def test_every_fault_of_a_target_is_a_shard_of_its_own() -> None:
     assert {(spec.most_findings, spec.control, spec.seconds) for (spec,) in every} == {(1, "own", 60.0)}
 
 
-def test_targets_that_share_a_fault_share_its_time_the_narrowest_first() -> None:
+def test_targets_that_share_a_fault_share_its_time_the_narrowest_first():
     hunts = plan_faults(replace(OPTIONS, targets=("codegen.*",)))
     faults = [{spec.subject.partition(":")[2] for spec in hunt} for hunt in hunts]
     assert sorted(name for (name,) in faults) == sorted(names())
@@ -51,14 +51,14 @@ def test_targets_that_share_a_fault_share_its_time_the_narrowest_first() -> None
     assert indices == list(range(len(indices)))
 
 
-def test_targets_without_faults_are_an_error() -> None:
+def test_targets_without_faults_are_an_error():
     with pytest.raises(TridiffError, match="no fault can be run"):
         plan_faults(replace(OPTIONS, backends=("compile",)))
     with pytest.raises(TridiffError, match="none of these targets has a fault 'no_such_fault'"):
         plan_faults(OPTIONS, only=("no_such_fault", "trunc_for_floor"))
 
 
-def test_a_caught_fault_tells_judge_and_smallest_case(tmp_path: Path) -> None:
+def test_a_caught_fault_tells_judge_and_smallest_case(tmp_path: Path):
     wanted = planned("trunc_for_floor")
     seen: list[tuple[list[Caught], int]] = []
     (line,) = run_faults(wanted, OPTIONS, tmp_path, lambda *what: seen.append(what))
@@ -70,7 +70,7 @@ def test_a_caught_fault_tells_judge_and_smallest_case(tmp_path: Path) -> None:
     assert (tmp_path / f"{wanted[0][0].index:04}" / "cache").readlink() == Path("../cache")
 
 
-def test_ctrl_c_keeps_what_is_known_and_counts_nothing_half_done(tmp_path: Path) -> None:
+def test_ctrl_c_keeps_what_is_known_and_counts_nothing_half_done(tmp_path: Path):
     wanted = planned("trunc_for_floor", "in_32_bits")
 
     pressed: list[int] = []
@@ -85,14 +85,14 @@ def test_ctrl_c_keeps_what_is_known_and_counts_nothing_half_done(tmp_path: Path)
     assert [line.judge for line in lines] == ["disagree value"]
 
 
-def test_what_goes_wrong_in_one_hunt_is_its_line_and_no_other_s(tmp_path: Path) -> None:
+def test_what_goes_wrong_in_one_hunt_is_its_line_and_no_other_s(tmp_path: Path):
     first, good = planned("trunc_for_floor", "in_32_bits")
     broken = tuple(replace(spec, target="helpers.no_such") for spec in first)
     lost, line = run_faults([broken, good], OPTIONS, tmp_path, lambda lines, number: None)
     assert "no_such" in lost.error and lost.judge == "" and line.judge == "disagree value"
 
 
-def test_sizes_leave_out_cleared_memory_and_count_what_a_seed_stands_for() -> None:
+def test_sizes_leave_out_cleared_memory_and_count_what_a_seed_stands_for():
     def array(name: str, content: Content | None) -> ArraySpec:
         return ArraySpec(name=name, dtype="u64", dims=("rows", "cols"), content=content)
 
@@ -111,7 +111,7 @@ def test_sizes_leave_out_cleared_memory_and_count_what_a_seed_stands_for() -> No
     assert sizes(case, barrier) == {"elements": 2, "cleared": 30, "values": 1, "programs": 10}
 
 
-def test_the_table_puts_what_was_missed_first() -> None:
+def test_the_table_puts_what_was_missed_first():
     lines = [Caught(target="a", fault="seen", backend="cuda", judge="hang launch", cases=2, steps=4, drawn_steps=31,
                     control_failed=2),
              Caught(target="b", fault="missed", backend="cuda", cases=900),

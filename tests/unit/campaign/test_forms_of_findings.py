@@ -66,7 +66,7 @@ def files(state: Path, folder: str = "findings") -> list[str]:
     return sorted(path.stem for path in (state / folder).glob("*.json"))
 
 
-def test_the_smallest_case_is_without_a_form_that_has_nothing_to_do_with_the_failure(tmp_path: Path) -> None:
+def test_the_smallest_case_is_without_a_form_that_has_nothing_to_do_with_the_failure(tmp_path: Path):
     (entry,) = run(tmp_path / "with", program("neg", "floor_divide")).findings
     (plain,) = run(tmp_path / "without", program()).findings
     assert (entry.id, entry.signature, entry.case, entry.title) == (plain.id, plain.signature, plain.case, plain.title)
@@ -74,21 +74,21 @@ def test_the_smallest_case_is_without_a_form_that_has_nothing_to_do_with_the_fai
     assert files(tmp_path / "with") == [entry.id] and files(tmp_path / "with", "unfinished") == []
 
 
-def test_one_defect_beside_several_forms_is_one_finding(tmp_path: Path) -> None:
+def test_one_defect_beside_several_forms_is_one_finding(tmp_path: Path):
     result = run(tmp_path, program("neg"), program("floor_divide"), program("neg"), program())
     assert files(tmp_path) == [entry.id for entry in result.findings] and len(result.findings) == 1
     assert result.counts.disagree == 4
 
 
 def test_one_difference_of_two_builds_beside_several_forms_is_one_finding(
-        tmp_path: Path, fake: type[FakePool], monkeypatch: pytest.MonkeyPatch) -> None:
+        tmp_path: Path, fake: type[FakePool], monkeypatch: pytest.MonkeyPatch):
     monkeypatch.setattr(shard, "Pool", lambda options: (FakePool if options.build == "before" else fake)(options))
     (entry,) = run(tmp_path, program("neg"), program("floor_divide"), builds=("before", "after")).findings
     assert (entry.signature.kind, entry.signature.about, label(entry.case)) == ("regression: value", "", "")
     assert files(tmp_path) == [entry.id]
 
 
-def test_what_the_corpus_has_without_a_form_is_known_beside_one_and_counted(tmp_path: Path) -> None:
+def test_what_the_corpus_has_without_a_form_is_known_beside_one_and_counted(tmp_path: Path):
     (entry,) = run(tmp_path / "before", program()).findings
     finding, state = finding_of_entry(entry), tmp_path / "now"
     state.mkdir()
@@ -100,7 +100,7 @@ def test_what_the_corpus_has_without_a_form_is_known_beside_one_and_counted(tmp_
 
 
 @pytest.mark.parametrize("at", ["write", "settle", "withdraw"])
-def test_a_finding_that_is_renamed_survives_a_kill(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, at: str) -> None:
+def test_a_finding_that_is_renamed_survives_a_kill(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, at: str):
     class Killed(BaseException):
         pass
 
@@ -123,14 +123,14 @@ def test_a_finding_that_is_renamed_survives_a_kill(tmp_path: Path, monkeypatch: 
 
 
 def test_a_form_without_which_a_case_does_not_fail_names_its_finding(
-        tmp_path: Path, fake: type[FakePool]) -> None:
+        tmp_path: Path, fake: type[FakePool]):
     fake.failing = staticmethod(lambda case: "value" if label(case) in ("neg", "floor_divide") else "")
     entries = run(tmp_path, program("neg"), program("floor_divide")).findings
     assert [entry.signature.about for entry in entries] == ["neg", "floor_divide"]
     assert files(tmp_path) == sorted(entry.id for entry in entries)
 
 
-def test_a_defect_of_a_form_is_not_lost_in_another_defect_beside_it(tmp_path: Path, fake: type[FakePool]) -> None:
+def test_a_defect_of_a_form_is_not_lost_in_another_defect_beside_it(tmp_path: Path, fake: type[FakePool]):
     fake.failing = staticmethod(lambda case: "value" if label(case) == "neg" else converts(case))
     entries = run(tmp_path, program(), program("neg")).findings
     assert [entry.signature.about for entry in entries] == ["", "neg"]
@@ -139,7 +139,7 @@ def test_a_defect_of_a_form_is_not_lost_in_another_defect_beside_it(tmp_path: Pa
 
 @pytest.mark.parametrize("issue_of", [lambda case: "" if label(case) else "another", lambda case: "the_same"])
 def test_a_finding_keeps_the_form_if_a_known_issue_accounts_for_it_or_for_what_is_without(
-        tmp_path: Path, monkeypatch: pytest.MonkeyPatch, issue_of: Callable[[Case], str]) -> None:
+        tmp_path: Path, monkeypatch: pytest.MonkeyPatch, issue_of: Callable[[Case], str]):
     monkeypatch.setattr(Attribution, "issues", lambda self, case, outcome: tuple(filter(None, (issue_of(case),))))
     (entry,) = run(tmp_path, program("neg")).findings
     assert entry.signature.about == label(entry.case) == "neg"

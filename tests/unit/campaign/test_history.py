@@ -41,7 +41,7 @@ def finding(kind: str) -> CorpusEntry:
     return built(signature, case, outcome, failed=5, runs=5, environment=HERE)
 
 
-def test_what_a_campaign_came_to_is_read_as_it_was_noted(tmp_path: Path) -> None:
+def test_what_a_campaign_came_to_is_read_as_it_was_noted(tmp_path: Path):
     path = tmp_path / "history.sqlite"
     assert history.read(path) == history.History()
     assert history.note(path, night("one"), ledger=cells("x", "y"), ended=10 * DAY) == ""
@@ -54,7 +54,7 @@ def test_what_a_campaign_came_to_is_read_as_it_was_noted(tmp_path: Path) -> None
     assert found.cells == {"3.9.0": 2}
 
 
-def test_only_cells_that_no_earlier_campaign_reached_are_gained(tmp_path: Path) -> None:
+def test_only_cells_that_no_earlier_campaign_reached_are_gained(tmp_path: Path):
     path = tmp_path / "history.sqlite"
     history.note(path, night("one"), ledger=cells("x", "y"), ended=DAY)
     history.note(path, night("two"), ledger=cells("y", "z"), ended=2 * DAY)
@@ -63,7 +63,7 @@ def test_only_cells_that_no_earlier_campaign_reached_are_gained(tmp_path: Path) 
     assert history.read(path).cells == {"3.9.0": 4}
 
 
-def test_a_finding_is_new_once_and_known_from_then_on(tmp_path: Path) -> None:
+def test_a_finding_is_new_once_and_known_from_then_on(tmp_path: Path):
     path, entry = tmp_path / "history.sqlite", finding("value")
     cause = finding_of(entry.signature)
     history.note(path, night("one", new_findings=(entry.id,)), findings=[entry], ended=DAY)
@@ -80,7 +80,7 @@ def test_a_finding_is_new_once_and_known_from_then_on(tmp_path: Path) -> None:
     assert seen.keys() == {cause, "issue some-issue"}, "what only looks like an issue is none"
 
 
-def test_old_campaigns_are_dropped_and_the_first_sight_of_findings_is_kept(tmp_path: Path) -> None:
+def test_old_campaigns_are_dropped_and_the_first_sight_of_findings_is_kept(tmp_path: Path):
     path, entry = tmp_path / "history.sqlite", finding("value")
     history.note(path, night("old", new_findings=(entry.id,)), findings=[entry], ended=DAY)
     history.note(path, night("new"), ended=50 * DAY, kept_days=30)
@@ -89,14 +89,14 @@ def test_old_campaigns_are_dropped_and_the_first_sight_of_findings_is_kept(tmp_p
     assert found.sightings == () and found.findings[0].first_campaign == "old"
 
 
-def test_the_newest_are_read_oldest_first(tmp_path: Path) -> None:
+def test_the_newest_are_read_oldest_first(tmp_path: Path):
     path = tmp_path / "history.sqlite"
     for day in (3, 1, 2):
         history.note(path, night(f"n{day}"), ended=day * DAY)
     assert [one.id for one in history.read(path, last=2).nights] == ["n2", "n3"]
 
 
-def test_a_damaged_file_costs_one_line_and_stays_as_it_is(tmp_path: Path) -> None:
+def test_a_damaged_file_costs_one_line_and_stays_as_it_is(tmp_path: Path):
     path = tmp_path / "history.sqlite"
     path.write_bytes(b"no database at all" * 300)
     said = history.note(path, night("one"))
@@ -106,7 +106,7 @@ def test_a_damaged_file_costs_one_line_and_stays_as_it_is(tmp_path: Path) -> Non
         history.read(path)
 
 
-def test_a_file_of_a_later_version_is_left_alone(tmp_path: Path) -> None:
+def test_a_file_of_a_later_version_is_left_alone(tmp_path: Path):
     path = tmp_path / "history.sqlite"
     database = sqlite3.connect(path)
     database.execute(f"pragma user_version = {history.VERSION + 1}")
@@ -115,7 +115,7 @@ def test_a_file_of_a_later_version_is_left_alone(tmp_path: Path) -> None:
 
 
 def test_a_locked_file_costs_one_line_and_nothing_of_what_is_in_it(
-        tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+        tmp_path: Path, monkeypatch: pytest.MonkeyPatch):
     monkeypatch.setattr(history, "PATIENCE", 0.1)
     path = tmp_path / "history.sqlite"
     history.note(path, night("one"))
@@ -127,7 +127,7 @@ def test_a_locked_file_costs_one_line_and_nothing_of_what_is_in_it(
     assert [one.id for one in history.read(path).nights] == ["one"]
 
 
-def test_an_error_half_way_leaves_nothing_of_a_campaign(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_an_error_half_way_leaves_nothing_of_a_campaign(tmp_path: Path, monkeypatch: pytest.MonkeyPatch):
     path = tmp_path / "history.sqlite"
     history.note(path, night("one"), ledger=cells("x"))
 

@@ -50,7 +50,7 @@ def digests(state: Path) -> list[str]:
         return [one for (one,) in database.execute("select digest from outcomes where phase = 'fuzz'")]
 
 
-def test_most_calls_of_a_shard_are_launched_with_others_and_each_counts_once(tmp_path: Path) -> None:
+def test_most_calls_of_a_shard_are_launched_with_others_and_each_counts_once(tmp_path: Path):
     result = run(tmp_path, max_cases=200)
     assert (result.counts.executed, result.counts.agree, result.error) == (200, 200, "")
     assert max(launches()) == joined.JOINED["cuda"] and sum(launches()) > 130
@@ -58,14 +58,14 @@ def test_most_calls_of_a_shard_are_launched_with_others_and_each_counts_once(tmp
     assert calls == 200
 
 
-def test_the_same_seed_draws_the_same_cases_whatever_is_joined(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_the_same_seed_draws_the_same_cases_whatever_is_joined(tmp_path: Path, monkeypatch: pytest.MonkeyPatch):
     run(tmp_path / "a")
     monkeypatch.setattr(joined.Joined, "takes", lambda self, case: False)
     run(tmp_path / "b")
     assert Counter(digests(tmp_path / "a")) == Counter(digests(tmp_path / "b"))
 
 
-def test_one_case_of_sixteen_runs_alone_all_the_same(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_one_case_of_sixteen_runs_alone_all_the_same(tmp_path: Path, monkeypatch: pytest.MonkeyPatch):
     alone: list[str] = []
     takes = joined.Joined.takes
 
@@ -82,13 +82,13 @@ def test_one_case_of_sixteen_runs_alone_all_the_same(tmp_path: Path, monkeypatch
 @pytest.mark.parametrize("changes", [
     {"backend": "interpreter"}, {"subject": "own+fault:changed_value"}, {"target": "language.overflow"},
     {"issue": "flip-of-one-element", "target": "language.movement"}])
-def test_other_shards_join_nothing(changes: dict[str, object]) -> None:
+def test_other_shards_join_nothing(changes: dict[str, object]):
     spec = shard_spec(**{"target": "language.operators", "backend": "cuda", **changes})
     assert joined.joining(spec, find(spec.target)) == 0
 
 
 def test_a_case_that_fails_in_a_joint_launch_runs_alone_and_becomes_a_finding(
-        tmp_path: Path, fake: type[FakePool]) -> None:
+        tmp_path: Path, fake: type[FakePool]):
     fake.failing = staticmethod(lambda case: "value" if case.sizes["rows"] == 3 else "")
     result = run(tmp_path, shrink=True)
     assert (result.counts.executed, result.error) == (60, "") and result.counts.disagree > 0
@@ -98,7 +98,7 @@ def test_a_case_that_fails_in_a_joint_launch_runs_alone_and_becomes_a_finding(
 
 @pytest.mark.parametrize(("again", "counting"), [(True, 1), (False, 0)])
 def test_a_joint_launch_that_fails_where_its_cases_pass_is_told(
-        again: bool, counting: int, tmp_path: Path, fake: type[FakePool]) -> None:
+        again: bool, counting: int, tmp_path: Path, fake: type[FakePool]):
     crashed: list[tuple[Case, ...]] = []
 
     def together(cases: tuple[Case, ...]) -> str:
@@ -121,14 +121,14 @@ def test_a_joint_launch_that_fails_where_its_cases_pass_is_told(
 
 
 def test_a_launch_that_crashes_because_of_one_case_is_explained_by_that_case(
-        tmp_path: Path, fake: type[FakePool]) -> None:
+        tmp_path: Path, fake: type[FakePool]):
     fake.failing = staticmethod(lambda case: "value" if case.sizes["rows"] == 3 else "")
     fake.together = staticmethod(lambda cases: "crash" if any(one.sizes["rows"] == 3 for one in cases) else "")
     assert run(tmp_path).counts.executed == 60
     assert joined.told(tmp_path) == ((), {}, set())
 
 
-def test_whoever_resumes_a_killed_shard_judges_what_waited_once(tmp_path: Path, fake: type[FakePool]) -> None:
+def test_whoever_resumes_a_killed_shard_judges_what_waited_once(tmp_path: Path, fake: type[FakePool]):
     number = 0
 
     def killed(cases: tuple[Case, ...]) -> str:
@@ -151,7 +151,7 @@ def test_whoever_resumes_a_killed_shard_judges_what_waited_once(tmp_path: Path, 
     assert after[:len(before)] == before and after[len(before):len(before) + len(waiting)] == waiting
 
 
-def test_equal_cases_that_wait_are_kept_apart(tmp_path: Path) -> None:
+def test_equal_cases_that_wait_are_kept_apart(tmp_path: Path):
     store = ShardStore(tmp_path / "s.sqlite")
     for _ in range(2):
         store.hold(addition(), round_number=0)
@@ -163,7 +163,7 @@ def test_equal_cases_that_wait_are_kept_apart(tmp_path: Path) -> None:
 
 
 def test_a_joint_launch_that_is_told_can_be_run_again(
-        tmp_path: Path, fake: type[FakePool], monkeypatch: pytest.MonkeyPatch) -> None:
+        tmp_path: Path, fake: type[FakePool], monkeypatch: pytest.MonkeyPatch):
     fake.together = staticmethod(lambda cases: "SIGSEGV")
     run(tmp_path)
     (name, *_), *_ = joined.told(tmp_path)
@@ -202,7 +202,7 @@ def ran_cases(monkeypatch: pytest.MonkeyPatch) -> list[tuple[Case, ...]]:
 
 
 def test_calls_that_pass_are_launched_at_once_with_other_values(
-        tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+        tmp_path: Path, monkeypatch: pytest.MonkeyPatch):
     launched = ran_cases(monkeypatch)
     run(tmp_path, max_cases=240)
     texts = [tuple(map(rest, cases)) for cases in launched if len(cases) > 1]
@@ -214,7 +214,7 @@ def test_calls_that_pass_are_launched_at_once_with_other_values(
 
 
 def test_a_call_that_fails_alone_is_not_run_with_other_values(
-        tmp_path: Path, fake: type[FakePool], monkeypatch: pytest.MonkeyPatch) -> None:
+        tmp_path: Path, fake: type[FakePool], monkeypatch: pytest.MonkeyPatch):
     fake.together = staticmethod(lambda cases: "crash")
     fake.failing = staticmethod(lambda case: "value")
     launched = ran_cases(monkeypatch)
@@ -232,7 +232,7 @@ def two_types(cases: tuple[Case, ...]) -> str:
 
 
 def test_a_joint_launch_is_of_an_issue_if_it_passes_without_its_pattern(
-        tmp_path: Path, fake: type[FakePool], monkeypatch: pytest.MonkeyPatch) -> None:
+        tmp_path: Path, fake: type[FakePool], monkeypatch: pytest.MonkeyPatch):
     monkeypatch.setattr(joined, "random_mode", lambda chance: (LaunchOptions(num_warps=1), ()))
     for ends, known in (lambda cases: "illegal_instruction", False), (two_types, True):
         fake.together = staticmethod(ends)

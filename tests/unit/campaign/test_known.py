@@ -69,7 +69,7 @@ def prepared(tmp_path: Path, corpus: Corpus) -> Path:
     return state
 
 
-def test_nothing_runs_before_it_comes_up(tmp_path: Path, corpus: Corpus, ran: Counter[str]) -> None:
+def test_nothing_runs_before_it_comes_up(tmp_path: Path, corpus: Corpus, ran: Counter[str]):
     known = known_of(corpus, OPTIONS)
     assert entries(corpus) and known.keys == () and not ran
     assert {entry.id for found in known.entries.values() for entry in found} == {e.id for e in entries(corpus)}
@@ -78,7 +78,7 @@ def test_nothing_runs_before_it_comes_up(tmp_path: Path, corpus: Corpus, ran: Co
 
 
 def test_what_still_fails_is_known_to_all_shards_after_one_replay(
-        tmp_path: Path, corpus: Corpus, ran: Counter[str]) -> None:
+        tmp_path: Path, corpus: Corpus, ran: Counter[str]):
     state = prepared(tmp_path, corpus)
     results = [run(state, index) for index in (1, 2)]
     assert [result.findings for result in results] == [(), ()]
@@ -90,7 +90,7 @@ def test_what_still_fails_is_known_to_all_shards_after_one_replay(
 
 
 def test_a_finding_whose_entry_agrees_here_is_new_and_the_entry_is_told(
-        tmp_path: Path, corpus: Corpus, ran: Counter[str]) -> None:
+        tmp_path: Path, corpus: Corpus, ran: Counter[str]):
     healed.update(entry.case.digest for entry in entries(corpus))
     state = prepared(tmp_path, corpus)
     result = run(state, 1)
@@ -103,7 +103,7 @@ def test_a_finding_whose_entry_agrees_here_is_new_and_the_entry_is_told(
 
 
 def test_a_finding_that_does_not_come_each_time_is_known_on_releases_where_it_came(
-        tmp_path: Path, corpus: Corpus, ran: Counter[str]) -> None:
+        tmp_path: Path, corpus: Corpus, ran: Counter[str]):
     healed.update(entry.case.digest for entry in entries(corpus))
     for number, triton in enumerate((entries(corpus)[0].found_in.triton, "3.5.0")):
         for entry in entries(corpus):
@@ -117,7 +117,7 @@ def test_a_finding_that_does_not_come_each_time_is_known_on_releases_where_it_ca
 
 
 def test_machines_that_do_not_see_the_folder_take_the_corpus_at_its_word(
-        tmp_path: Path, corpus: Corpus, ran: Counter[str]) -> None:
+        tmp_path: Path, corpus: Corpus, ran: Counter[str]):
     options = campaign_options(targets=("triton.vector_add",), backends=("interpreter",), scheduler="tcp://there:8786")
     known = known_of(corpus, options)
     assert known.entries == {} and len(known.keys) == len(entries(corpus))
@@ -129,7 +129,7 @@ def test_machines_that_do_not_see_the_folder_take_the_corpus_at_its_word(
     ("any-of-uint8", {"inductor"}),
 ])
 def test_an_issue_whose_entries_another_subject_has_is_replayed_on_that_one(
-        tmp_path: Path, issue: str, subjects: set[str]) -> None:
+        tmp_path: Path, issue: str, subjects: set[str]):
     asked: list[str] = []
 
     def run(fails: bool) -> Callable[[Case, str], Outcome]:
@@ -159,7 +159,7 @@ def test_an_issue_whose_entries_another_subject_has_is_replayed_on_that_one(
 
 @pytest.mark.parametrize("triton, told", [("3.6.0", True), ("3.8.0", False), ("3.9.0", False), ("3.10.0", False)])
 def test_an_entry_stopped_failing_only_where_its_release_or_the_newest_one_before_failed(
-        tmp_path: Path, corpus: Corpus, ran: Counter[str], triton: str, told: bool) -> None:
+        tmp_path: Path, corpus: Corpus, ran: Counter[str], triton: str, told: bool):
     entry = entries(corpus)[0]
     rows = (("3.6.0", Verdict.DISAGREE), ("3.8.0", Verdict.AGREE), ("3.9.0", Verdict.AGREE))
     corpus.rewrite(msgspec.structs.replace(entry, expected=tuple(
@@ -178,7 +178,7 @@ def test_an_entry_stopped_failing_only_where_its_release_or_the_newest_one_befor
 @pytest.mark.parametrize("text, fails, known", [
     (OF_A_CONSTANT, True, True), (OF_A_CONSTANT, False, False), ("C->getType() == Ty", True, False)])
 def test_an_assertion_that_an_entry_of_an_issue_ends_in_here_is_known_in_cases_without_its_pattern(
-        tmp_path: Path, text: str, fails: bool, known: bool) -> None:
+        tmp_path: Path, text: str, fails: bool, known: bool):
     spec = shard_spec(target="codegen.scan", subject="own", backend="cuda")
     found = known_of(ENTRIES, campaign_options(targets=("codegen.scan",), backends=("cuda",)))
     provide(tmp_path, found)
@@ -196,6 +196,6 @@ def test_an_assertion_that_an_entry_of_an_issue_ends_in_here_is_known_in_cases_w
     assert findings_of(crash, (), "no assertion") == (crash.key,)
 
 
-def test_a_broken_file_is_one_line(tmp_path: Path, corpus: Corpus) -> None:
+def test_a_broken_file_is_one_line(tmp_path: Path, corpus: Corpus):
     (corpus.root / "triton.vector_add" / "broken.json").write_text("{")
     assert len(known_of(corpus, OPTIONS).unreadable) == 1

@@ -28,14 +28,14 @@ def record(path: Path, *cases: list[str]) -> None:
     store.close()
 
 
-def test_cells_are_counted_per_case_and_survive_reopening(tmp_path: Path) -> None:
+def test_cells_are_counted_per_case_and_survive_reopening(tmp_path: Path):
     record(tmp_path / "shard.sqlite", ["op=exp", "op=sin"], ["op=exp"])
     again = ShardStore(tmp_path / "shard.sqlite")
     assert again.cells() == {"op=exp": 2, "op=sin": 1}
     again.close()
 
 
-def test_of_counted_cells_the_ledger_keeps_how_many_different_ones_all_shards_saw(tmp_path: Path) -> None:
+def test_of_counted_cells_the_ledger_keeps_how_many_different_ones_all_shards_saw(tmp_path: Path):
     specs = tuple(shard_spec(index=index, target="t", backend="cuda") for index in range(2))
     campaign = Campaign.start(Plan(id="one", options=campaign_options(), shards=specs), root=tmp_path)
     seen = (["#view chain 0a", "#view chain 0b", "ir op"], ["#view chain 0b", "#pair 0b", "ir op"])
@@ -48,7 +48,7 @@ def test_of_counted_cells_the_ledger_keeps_how_many_different_ones_all_shards_sa
 
 def test_cases_on_which_the_oracles_contradict_each_other_are_kept_and_others_not_checked_are_not(
     tmp_path: Path
-) -> None:
+):
     store = ShardStore(tmp_path / "shard.sqlite")
     for number in range(30):
         for reason in ("the contract leaves every row open", "oracle_conflict: 2 rows of out0"):

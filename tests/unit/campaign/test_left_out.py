@@ -35,20 +35,20 @@ def _shard(state: Path, monkeypatch: pytest.MonkeyPatch, lacking: str) -> tuple[
 
 def test_no_case_of_a_target_is_drawn_where_something_is_lacking(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+):
     result, asked = _shard(tmp_path, monkeypatch, REASON)
     assert (result.left_out, result.error, result.stopped) == (REASON, "", False)
     assert result.counts.executed == result.counts.not_checked == result.counts.refused == 0
     assert [(one.triton_release, one.architecture) for one in asked] == [((3, 9), "sm_90")]
 
 
-def test_a_target_that_lacks_nothing_runs(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_target_that_lacks_nothing_runs(tmp_path: Path, monkeypatch: pytest.MonkeyPatch):
     result, _ = _shard(tmp_path, monkeypatch, "")
     assert (result.left_out, result.counts.executed) == ("", 5)
 
 
 def test_what_the_baseline_of_a_pair_lacks_is_left_out_as_well(
-        tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+        tmp_path: Path, monkeypatch: pytest.MonkeyPatch):
     builds = tuple(Environment(triton=one, backend="compile:sm_90") for one in ("3.6.0", "3.9.0"))
     monkeypatch.setattr(FakePool, "environments", lambda pool: builds)
     target = find("launch.translator")
@@ -69,7 +69,7 @@ def _summary(tmp_path: Path, results: dict[int, ShardResult]) -> Summary:
 
 
 def test_the_summary_names_targets_left_out_in_one_line_and_gives_them_no_row(
-        tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+        tmp_path: Path, capsys: pytest.CaptureFixture[str]):
     names = ("gluon.atomics", "gluon.gather_scatter", "gluon.atomics")
     results = {number: ShardResult(spec=replace(SHARD, target=name), counts=Counts(), left_out=REASON)
                for number, name in enumerate(names)}
@@ -82,12 +82,12 @@ def test_the_summary_names_targets_left_out_in_one_line_and_gives_them_no_row(
     assert f"left out gluon.atomics on compile:sm_90, gluon.gather_scatter on compile:sm_90: {REASON}" in said
 
 
-def test_an_environment_says_what_kernels_are_compiled_for() -> None:
+def test_an_environment_says_what_kernels_are_compiled_for():
     assert Environment(backend="cuda", capability="9.0").architecture == "sm_90"
     assert Environment(backend="compile:gfx942").architecture == "gfx942"
     assert Environment(backend="interpreter").architecture == ""
 
 
-def test_a_release_of_triton_can_be_compared() -> None:
+def test_a_release_of_triton_can_be_compared():
     assert Environment(triton="3.6.0").triton_release == (3, 6) < Environment(triton="3.10.1+git1").triton_release
     assert Environment(triton="").triton_release == () == Environment(triton="main.3").triton_release

@@ -54,7 +54,7 @@ def traced() -> Iterator[Callable[[], int]]:
 
 
 def test_a_campaign_keeps_what_its_shards_amount_to_and_not_the_shards(
-        tmp_path: Path, monkeypatch: pytest.MonkeyPatch, traced: Callable[[], int]) -> None:
+        tmp_path: Path, monkeypatch: pytest.MonkeyPatch, traced: Callable[[], int]):
     held: dict[int, int] = {}
 
     def ran(spec: ShardSpec, directory: str) -> ShardResult:
@@ -74,7 +74,7 @@ def test_a_campaign_keeps_what_its_shards_amount_to_and_not_the_shards(
 
 
 def test_what_is_dealt_next_follows_from_cells_that_are_not_kept_by_shard(
-        tmp_path: Path, traced: Callable[[], int]) -> None:
+        tmp_path: Path, traced: Callable[[], int]):
     options = campaign_options(targets=("triton.*",), subjects=("own",), backends=("interpreter",), by_yield=True,
                                seconds=600.0)
     plan = Plan(id="one", options=options, shards=plan_shards(options))
@@ -91,7 +91,7 @@ def test_what_is_dealt_next_follows_from_cells_that_are_not_kept_by_shard(
     assert traced() - before < 80 * KEPT
 
 
-def test_of_texts_only_the_new_ones_come_back_and_eight_bytes_of_each_are_kept(traced: Callable[[], int]) -> None:
+def test_of_texts_only_the_new_ones_come_back_and_eight_bytes_of_each_are_kept(traced: Callable[[], int]):
     seen = Seen()
     assert seen.fresh(["b", "a", "b"]) == ["b", "a"] and seen.fresh([]) == []
     assert seen.fresh(["a", "c"]) == ["c"] and len(seen) == 3
@@ -112,7 +112,7 @@ def kept_for_ever() -> int:
 
 
 def test_what_a_driver_keeps_for_ever_does_not_grow_with_its_cases(
-        tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+        tmp_path: Path, monkeypatch: pytest.MonkeyPatch):
     stand_in(monkeypatch, FakePool)
 
     def draw(first: int) -> None:

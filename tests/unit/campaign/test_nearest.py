@@ -21,7 +21,7 @@ def _warps(number: int, *, rows: int = 4) -> Case:
     return replace(addition(rows=rows), options=LaunchOptions(num_warps=number))
 
 
-def test_words_tell_what_is_computed_of_what_and_of_which_kind_of_number() -> None:
+def test_words_tell_what_is_computed_of_what_and_of_which_kind_of_number():
     words = words_of(_program("exp", "log"))
     assert {"log of exp", "exp of constant"} <= words and words != words_of(_program("log", "exp"))
     assert words == words_of(_program("exp", "log", value="3.5")) != words_of(_program("exp", "log", value="1e-40"))
@@ -29,7 +29,7 @@ def test_words_tell_what_is_computed_of_what_and_of_which_kind_of_number() -> No
         "0.0", "-0.0", "1.0", "-1.0", "0x1p-130", "0.5", "-7.25", "nan", "inf", "-inf")}) == 10
 
 
-def test_a_word_weighs_the_more_the_fewer_cases_have_it() -> None:
+def test_a_word_weighs_the_more_the_fewer_cases_have_it():
     like = Likeness([frozenset({"common", "seldom"})])
     for _ in range(50):
         like.see(frozenset({"common"}))
@@ -38,7 +38,7 @@ def test_a_word_weighs_the_more_the_fewer_cases_have_it() -> None:
     assert Likeness([]).shared(frozenset({"seldom"})) == (0.0, frozenset())
 
 
-def test_the_most_like_case_is_chosen_and_now_and_then_any() -> None:
+def test_the_most_like_case_is_chosen_and_now_and_then_any():
     entry = _warps(8, rows=5)
     chosen = Nearest((entry,), lambda case: case.options.num_warps != 2)
     met = []
@@ -51,7 +51,7 @@ def test_the_most_like_case_is_chosen_and_now_and_then_any() -> None:
     assert any(case.options.num_warps != 8 for case in met[:ANY])
 
 
-def test_a_pattern_that_is_seldom_drawn_is_looked_for_beside_the_cases_that_have_it() -> None:
+def test_a_pattern_that_is_seldom_drawn_is_looked_for_beside_the_cases_that_have_it():
     target = find("codegen.pointwise")
     one = next(case for case in draws(target.draw.cases(Limits(elements=64, rows=8)), 40, seed=3)
                if len(case.program.nodes) > 8)

@@ -68,7 +68,7 @@ def two(monkeypatch: pytest.MonkeyPatch) -> Iterator[Processes]:
         yield made
 
 
-def test_results_and_errors_come_back(two: Processes) -> None:
+def test_results_and_errors_come_back(two: Processes):
     futures = [two.submit(add, number, 1) for number in range(20)]
     assert [future.result(60) for future in futures] == list(range(1, 21))
     with pytest.raises(TridiffError, match="a problem; a remedy"):
@@ -78,7 +78,7 @@ def test_results_and_errors_come_back(two: Processes) -> None:
     assert two.submit(add, 2, 3).result(60) == 5
 
 
-def test_a_job_for_one_process_waits_for_that_one(two: Processes) -> None:
+def test_a_job_for_one_process_waits_for_that_one(two: Processes):
     first, second = (two.submit_within(None, own_pid, place=place).result(60) for place in (0, 1))
     assert first != second
     slow = two.submit_within(None, sleep, 1.5, place=0)
@@ -87,7 +87,7 @@ def test_a_job_for_one_process_waits_for_that_one(two: Processes) -> None:
     assert slow.result(60) == 1.5 and for_first.result(60) == first
 
 
-def test_a_process_that_ends_costs_its_job_and_no_other(two: Processes) -> None:
+def test_a_process_that_ends_costs_its_job_and_no_other(two: Processes):
     slow = two.submit(sleep, 2.0)
     killed = two.submit(strike, signal.SIGKILL)
     later = [two.submit(add, number, 1) for number in range(4)]
@@ -96,7 +96,7 @@ def test_a_process_that_ends_costs_its_job_and_no_other(two: Processes) -> None:
     assert slow.result(60) == 2.0 and [future.result(60) for future in later] == [1, 2, 3, 4]
 
 
-def test_a_process_that_is_stopped_is_noticed_and_killed(two: Processes) -> None:
+def test_a_process_that_is_stopped_is_noticed_and_killed(two: Processes):
     pids = {two.submit(own_pid).result(60) for _ in range(6)}
     began = time.monotonic()
     with pytest.raises(JobLost, match="did not move for 3 s and was killed"):
@@ -105,7 +105,7 @@ def test_a_process_that_is_stopped_is_noticed_and_killed(two: Processes) -> None
     assert sum(map(alive, pids)) <= 1 and two.submit(add, 1, 1).result(60) == 2
 
 
-def test_a_job_that_takes_longer_than_it_may_is_killed(two: Processes) -> None:
+def test_a_job_that_takes_longer_than_it_may_is_killed(two: Processes):
     two.submit(add, 1, 1).result(60)
     late, quick = two.submit_within(1.5, sleep, 600.0), two.submit_within(50.0, sleep, 0.1)
     with pytest.raises(JobLost, match="went on after its time"):
@@ -122,7 +122,7 @@ def moving(seconds: float) -> str:
 
 
 def test_a_process_that_is_there_but_gets_nowhere_is_killed(
-        two: Processes, monkeypatch: pytest.MonkeyPatch) -> None:
+        two: Processes, monkeypatch: pytest.MonkeyPatch):
     monkeypatch.setattr(processes, "STALLED_SECONDS", 3.0)
     moves, stuck = two.submit(moving, 5.0), two.submit(sleep, 60.0)
     with pytest.raises(JobLost, match="did not move for 3 s"):
@@ -130,7 +130,7 @@ def test_a_process_that_is_there_but_gets_nowhere_is_killed(
     assert moves.result(60) == "moved"
 
 
-def test_all_can_be_killed_at_once() -> None:
+def test_all_can_be_killed_at_once():
     with Processes(1, nothing) as made:
         pid = made.submit(own_pid).result(60)
         running, waiting = made.submit(sleep, 60.0), made.submit(add, 1, 1)
@@ -143,7 +143,7 @@ def test_all_can_be_killed_at_once() -> None:
     assert not alive(pid)
 
 
-def test_a_process_that_has_grown_gives_way_to_another_with_its_result_and_for_the_same_place() -> None:
+def test_a_process_that_has_grown_gives_way_to_another_with_its_result_and_for_the_same_place():
     each = 7  # no step, and no divisor of what it may grow by
     one_process = 1 + MOST_GROWTH // (each << 20) + 1
     with Processes(1, nothing) as made:

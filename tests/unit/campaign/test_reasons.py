@@ -18,7 +18,7 @@ from tridiff.fuzz.reasons import MOST, REST, by_class, most_frequent_first, reas
     ("NoStandIn: <generated call 0bc07e5fb82d339b>:11 (kernel), program (0, 0, 0): libdevice.sad",
      "NoStandIn: <generated call> (kernel), program (n ...): libdevice.sad"),
     ("at 0x7f3a, after 1.5 s.", "at n, after n s."), ("error -5: 2e-3 > 1e-3", "error n: n > n"), ("", "")])
-def test_numbers_that_stand_by_themselves_make_no_class(reason: str, of_class: str) -> None:
+def test_numbers_that_stand_by_themselves_make_no_class(reason: str, of_class: str):
     assert reason_class(reason) == of_class == reason_class(of_class)
 
 
@@ -30,15 +30,15 @@ def test_numbers_that_stand_by_themselves_make_no_class(reason: str, of_class: s
     ("ptxas of Triton 3.6.0 hangs", "ptxas of Triton 3.6.0 hangs"),
     ("NoStandIn: <generated call> (kernel), program (0, 0): libdevice.hadd cannot be interpreted; add a",
      "NoStandIn: functions of libdevice that cannot be interpreted")])
-def test_names_of_what_is_lacking_are_no_classes(reason: str, of_class: str) -> None:
+def test_names_of_what_is_lacking_are_no_classes(reason: str, of_class: str):
     assert reason_class(reason) == of_class == reason_class(of_class)
 
 
-def test_what_was_only_counted_together_comes_last() -> None:
+def test_what_was_only_counted_together_comes_last():
     assert most_frequent_first({REST: 384, "a": 2, "b": 9}) == [("b", 9), ("a", 2), (REST, 384)]
 
 
-def test_counts_are_added_up_by_class_and_none_is_lost() -> None:
+def test_counts_are_added_up_by_class_and_none_is_lost():
     rows = [(f"{k} rows are open", 1) for k in range(100)] + [("no fp8e4nv", 3)]
     assert by_class(rows) == {"n rows are open": 100, "no fp8e4nv": 3}
     many = by_class((f"sm_{k}", 1 + (k == 7)) for k in range(50))
@@ -47,7 +47,7 @@ def test_counts_are_added_up_by_class_and_none_is_lost() -> None:
     assert sum(by_class([*many.items(), *many.items()]).values()) == 102
 
 
-def test_a_shard_tells_classes(tmp_path: Path) -> None:
+def test_a_shard_tells_classes(tmp_path: Path):
     store = ShardStore(tmp_path / "shard.sqlite")
     for number in range(30):
         store.refused(round_number=0, reason=f"{number} of {number + 1} rows")

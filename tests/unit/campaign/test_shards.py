@@ -55,7 +55,7 @@ def rows(state: Path, query: str, index: int = 0) -> list[tuple[object, ...]]:
 
 # -- shards --
 
-def test_a_shard_runs_its_number_of_cases_and_records_each(tmp_path: Path) -> None:
+def test_a_shard_runs_its_number_of_cases_and_records_each(tmp_path: Path):
     result = run(tmp_path)
     assert (result.counts.executed, result.counts.agree, result.error, result.stopped) == (30, 30, "", False)
     assert result.findings == () and result.environment.triton == "3.9.0"
@@ -63,28 +63,28 @@ def test_a_shard_runs_its_number_of_cases_and_records_each(tmp_path: Path) -> No
     assert rows(tmp_path, "select count(*) from inflight") == [(0,)]
 
 
-def test_equal_seeds_draw_equal_cases(tmp_path: Path) -> None:
+def test_equal_seeds_draw_equal_cases(tmp_path: Path):
     for name, seed in (("a", 4), ("b", 4), ("c", 5)):
         run(tmp_path / name, seed=seed)
     a, b, c = (rows(tmp_path / name, "select digest from outcomes order by number") for name in "abc")
     assert a == b != c
 
 
-def test_a_shard_that_is_done_is_done(tmp_path: Path) -> None:
+def test_a_shard_that_is_done_is_done(tmp_path: Path):
     first = run(tmp_path)
     again = run(tmp_path)
     assert again.counts == first.counts
     assert ShardStore(tmp_path / "shard-00000.sqlite").result() == again
 
 
-def test_seconds_end_a_shard(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_seconds_end_a_shard(tmp_path: Path, monkeypatch: pytest.MonkeyPatch):
     clock = itertools.count()
     monkeypatch.setattr(time, "monotonic", lambda: float(next(clock)))
     result = run(tmp_path, max_cases=None, seconds=50)
     assert 0 < result.counts.executed <= 50
 
 
-def test_a_stop_file_ends_a_shard_unfinished(tmp_path: Path, fake: type[FakePool]) -> None:
+def test_a_stop_file_ends_a_shard_unfinished(tmp_path: Path, fake: type[FakePool]):
     def stop_at(case: Case) -> str:
         if len(seen) == 7:
             (tmp_path / "stop").touch()
@@ -102,7 +102,7 @@ def test_a_stop_file_ends_a_shard_unfinished(tmp_path: Path, fake: type[FakePool
     assert run(tmp_path).counts.executed == 30
 
 
-def test_refused_cases_are_counted_apart_and_do_not_stop_the_shard(tmp_path: Path, fake: type[FakePool]) -> None:
+def test_refused_cases_are_counted_apart_and_do_not_stop_the_shard(tmp_path: Path, fake: type[FakePool]):
     fake.failing = staticmethod(refuse)
     result = run(tmp_path)
     assert (result.counts.executed, result.counts.refused, result.counts.agree) == (30, 30, 0)
@@ -110,7 +110,7 @@ def test_refused_cases_are_counted_apart_and_do_not_stop_the_shard(tmp_path: Pat
     assert result.error == ""
 
 
-def test_a_pool_that_cannot_start_is_an_error_in_the_result(tmp_path: Path, fake: type[FakePool]) -> None:
+def test_a_pool_that_cannot_start_is_an_error_in_the_result(tmp_path: Path, fake: type[FakePool]):
     asked: list[Case] = []
 
     def broken(case: Case) -> str:
@@ -129,7 +129,7 @@ def test_a_pool_that_cannot_start_is_an_error_in_the_result(tmp_path: Path, fake
 
 
 def test_an_error_of_the_harness_is_none_of_the_case(
-        tmp_path: Path, fake: type[FakePool], monkeypatch: pytest.MonkeyPatch) -> None:
+        tmp_path: Path, fake: type[FakePool], monkeypatch: pytest.MonkeyPatch):
     """It comes once and not again: Hypothesis would try the case a second time and call it flaky."""
     calls = itertools.count()
 
@@ -144,7 +144,7 @@ def test_an_error_of_the_harness_is_none_of_the_case(
 
 
 def test_a_strategy_that_does_not_draw_the_same_twice_is_an_error(
-        tmp_path: Path, fake: type[FakePool], monkeypatch: pytest.MonkeyPatch) -> None:
+        tmp_path: Path, fake: type[FakePool], monkeypatch: pytest.MonkeyPatch):
     target, turns = shard.find("triton.vector_add"), itertools.count()
     fake.failing = beyond(1)
     moody = target.draw.cases(Limits(elements=64, rows=8)).flatmap(
@@ -154,7 +154,7 @@ def test_a_strategy_that_does_not_draw_the_same_twice_is_an_error(
     assert "does not draw the same case twice" in run(tmp_path).error
 
 
-def test_a_bad_line_now_and_then_moves_no_outcome(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_bad_line_now_and_then_moves_no_outcome(tmp_path: Path, monkeypatch: pytest.MonkeyPatch):
     """Every 50th answer has nonsense before it: its case is not checked, and every other has its own outcome."""
     answers = itertools.count(1)
 
@@ -189,7 +189,7 @@ def beyond(least: int) -> object:
     return staticmethod(lambda case: "value" if case.sizes["rows"] >= least else "")
 
 
-def test_a_finding_is_shrunk_confirmed_and_written_once(tmp_path: Path, fake: type[FakePool]) -> None:
+def test_a_finding_is_shrunk_confirmed_and_written_once(tmp_path: Path, fake: type[FakePool]):
     fake.failing = beyond(5)
     result = run(tmp_path, max_cases=100)
     by_kind = Counter(entry.signature.key for entry in result.findings)
@@ -205,14 +205,14 @@ def test_a_finding_is_shrunk_confirmed_and_written_once(tmp_path: Path, fake: ty
     assert result.counts.disagree > len(result.findings), "later cases of a finding are counted"
 
 
-def test_findings_are_told_apart_by_signature(tmp_path: Path, fake: type[FakePool]) -> None:
+def test_findings_are_told_apart_by_signature(tmp_path: Path, fake: type[FakePool]):
     fake.failing = staticmethod(lambda case: ("", "odd", "even")[min(case.sizes["rows"], 2 - case.sizes["rows"] % 2)])
     found = {(e.signature.kind, e.signature.about): e.case.sizes["rows"] for e in run(tmp_path, max_cases=200).findings}
     assert {kind for kind, _ in found} == {"even", "odd"}
     assert all(rows == (2 if kind == "even" else 1) for (kind, _), rows in found.items())
 
 
-def test_known_findings_are_counted_and_not_shrunk(tmp_path: Path, fake: type[FakePool]) -> None:
+def test_known_findings_are_counted_and_not_shrunk(tmp_path: Path, fake: type[FakePool]):
     fake.failing = beyond(1)
     keys = tuple(finding_of(e.signature) for e in run(tmp_path / "first", max_cases=100).findings)
     result = run(tmp_path / "second", max_cases=100, known=keys)
@@ -222,7 +222,7 @@ def test_known_findings_are_counted_and_not_shrunk(tmp_path: Path, fake: type[Fa
     assert set(result.known_seen) <= set(keys)
 
 
-def test_two_shards_of_a_campaign_share_a_finding(tmp_path: Path, fake: type[FakePool]) -> None:
+def test_two_shards_of_a_campaign_share_a_finding(tmp_path: Path, fake: type[FakePool]):
     fake.failing = beyond(1)
     first, second = (run(tmp_path, index=index, seed=index, max_cases=100) for index in (0, 1))
     assert first.findings
@@ -232,7 +232,7 @@ def test_two_shards_of_a_campaign_share_a_finding(tmp_path: Path, fake: type[Fak
 
 @each("failures, status", [(5, "stable"), (3, "flaky"), (1, "flaky")])
 def test_a_result_that_comes_and_goes_is_labelled(tmp_path: Path, fake: type[FakePool], failures: int, status: str,
-                                                  monkeypatch: pytest.MonkeyPatch) -> None:
+                                                  monkeypatch: pytest.MonkeyPatch):
     """Confirmations fail k of 5 times; up to then every run fails."""
     fake.failing = beyond(1)
     confirmations = itertools.count()
@@ -250,7 +250,7 @@ def test_a_result_that_comes_and_goes_is_labelled(tmp_path: Path, fake: type[Fak
 
 
 def test_a_shrunk_case_that_never_fails_again_gives_way_to_the_original(
-        tmp_path: Path, fake: type[FakePool], monkeypatch: pytest.MonkeyPatch) -> None:
+        tmp_path: Path, fake: type[FakePool], monkeypatch: pytest.MonkeyPatch):
     fake.failing = beyond(3)
     execute = Recorder.execute
 
@@ -265,7 +265,7 @@ def test_a_shrunk_case_that_never_fails_again_gives_way_to_the_original(
     assert all(e.case.digest in recorded for e in entries)
 
 
-def test_a_target_that_fails_half_the_time_ends_normally(tmp_path: Path, fake: type[FakePool]) -> None:
+def test_a_target_that_fails_half_the_time_ends_normally(tmp_path: Path, fake: type[FakePool]):
     coin = itertools.cycle([True, False, False, True, True, False])
     fake.failing = staticmethod(lambda case: "value" if next(coin) else "")
     result = run(tmp_path, max_cases=60)
@@ -274,7 +274,7 @@ def test_a_target_that_fails_half_the_time_ends_normally(tmp_path: Path, fake: t
     assert all(0 <= int(e.reproduced[0]) < 5 for e in result.findings)
 
 
-def test_without_shrinking_the_drawn_case_is_the_finding(tmp_path: Path, fake: type[FakePool]) -> None:
+def test_without_shrinking_the_drawn_case_is_the_finding(tmp_path: Path, fake: type[FakePool]):
     fake.failing = beyond(1)
     result = run(tmp_path, shrink=False)
     assert result.findings
@@ -282,7 +282,7 @@ def test_without_shrinking_the_drawn_case_is_the_finding(tmp_path: Path, fake: t
 
 
 def test_shrinking_that_is_out_of_runs_draws_nothing_more(
-        tmp_path: Path, fake: type[FakePool], monkeypatch: pytest.MonkeyPatch) -> None:
+        tmp_path: Path, fake: type[FakePool], monkeypatch: pytest.MonkeyPatch):
     """Programs take milliseconds to draw: a shrinker that is only told "no" would go on for minutes."""
     drawn = []
     target = shard.find("triton.vector_add")
@@ -307,7 +307,7 @@ def outcome(case: Case, verdict: Verdict = Verdict.AGREE, reason: str = "") -> O
     return outcome_of(case, verdict, signature, reason=reason, rows=RowCounts(agree=4), launches=2, compiled_kernels=1)
 
 
-def test_a_store_remembers_the_case_in_flight(tmp_path: Path) -> None:
+def test_a_store_remembers_the_case_in_flight(tmp_path: Path):
     path = tmp_path / "s.sqlite"
     store = ShardStore(path)
     assert store.inflight() == () and store.next_round() == 0
@@ -320,7 +320,7 @@ def test_a_store_remembers_the_case_in_flight(tmp_path: Path) -> None:
     again.close()
 
 
-def test_counts_keep_phases_and_verdicts_apart(tmp_path: Path) -> None:
+def test_counts_keep_phases_and_verdicts_apart(tmp_path: Path):
     store = ShardStore(tmp_path / "s.sqlite")
     case = addition()
     for verdict in Verdict:
@@ -337,7 +337,7 @@ def test_counts_keep_phases_and_verdicts_apart(tmp_path: Path) -> None:
     store.close()
 
 
-def test_a_full_disk_is_one_clear_line(tmp_path: Path) -> None:
+def test_a_full_disk_is_one_clear_line(tmp_path: Path):
     store = ShardStore(tmp_path / "s.sqlite")
     store._db.execute("pragma max_page_count = 8")
     case = addition()
@@ -350,7 +350,7 @@ def test_a_full_disk_is_one_clear_line(tmp_path: Path) -> None:
     store.close()
 
 
-def test_a_store_that_is_no_database_is_one_clear_line(tmp_path: Path) -> None:
+def test_a_store_that_is_no_database_is_one_clear_line(tmp_path: Path):
     (tmp_path / "s.sqlite").write_bytes(b"not a database at all" * 100)
     with pytest.raises(TridiffError, match=r"cannot be written \(file is not a database\); free disk space or choose"):
         ShardStore(tmp_path / "s.sqlite")
@@ -364,7 +364,7 @@ def options(**changes: object) -> CampaignOptions:
     return campaign_options(**{"targets": ("triton.*",), "backends": ("interpreter",), "workers": 2, **changes})
 
 
-def test_every_combination_gets_the_same_share() -> None:
+def test_every_combination_gets_the_same_share():
     shards = plan_shards(options(targets=("helpers.m*",), seconds=600, workers=4), known=("k",))
     shares: Counter[tuple[str, str]] = Counter()
     for one in shards:
@@ -378,13 +378,13 @@ def test_every_combination_gets_the_same_share() -> None:
     assert sum(one.seconds for one in shards) == pytest.approx(4 * 600)
 
 
-def test_no_shard_is_longer_than_two_minutes() -> None:
+def test_no_shard_is_longer_than_two_minutes():
     assert max(one.seconds for one in plan_shards(options(seconds=8 * 3600.0))) <= 120
 
 
 @each("workers, cases, targets", [(1, 10, "triton.vector_add"), (2, 10, "triton.vector_add"),
                                                      (16, 100, "triton.*"), (2, 1000, "triton.*")])
-def test_a_number_of_cases_is_met(workers: int, cases: int, targets: str) -> None:
+def test_a_number_of_cases_is_met(workers: int, cases: int, targets: str):
     shards = plan_shards(options(workers=workers, max_cases=cases, targets=(targets,)))
     total = sum(one.max_cases or 0 for one in shards)
     assert cases <= total < cases + len(shards)
@@ -392,13 +392,13 @@ def test_a_number_of_cases_is_met(workers: int, cases: int, targets: str) -> Non
         options(targets=(targets,)))})
 
 
-def test_compile_rotates_through_the_architectures() -> None:
+def test_compile_rotates_through_the_architectures():
     shards = plan_shards(options(backends=("compile",), targets=("triton.vector_add",), seconds=60 * 16))
     assert {one.backend for one in shards} == {f"compile:{arch}" for arch in ARCHITECTURES}
     assert {one.backend for one in plan_shards(options(backends=("compile:sm_90",)))} == {"compile:sm_90"}
 
 
-def test_shards_are_dealt_to_all_gpus() -> None:
+def test_shards_are_dealt_to_all_gpus():
     shards = plan_shards(options(backends=("cuda",), devices=(0, 2, 5), workers=6))
     assert Counter(one.device for one in shards).keys() == {0, 2, 5}
 
@@ -407,16 +407,16 @@ def test_shards_are_dealt_to_all_gpus() -> None:
     ({"targets": ("nothing",)}, "unknown target 'nothing'"),
     ({"subjects": ("nobody",)}, "triton.floordiv has no subject 'nobody'"),
     ({"subjects": ("own+fault:nothing",)}, "triton.floordiv has no fault 'nothing'")])
-def test_what_does_not_exist_is_refused(changes: dict[str, object], message: str) -> None:
+def test_what_does_not_exist_is_refused(changes: dict[str, object], message: str):
     assert refusal(lambda: plan_shards(options(**changes))).startswith(message)
 
 
-def test_a_fault_that_only_some_targets_have_runs_on_those() -> None:
+def test_a_fault_that_only_some_targets_have_runs_on_those():
     shards = plan_shards(options(subjects=("own+fault:tail_dropped",)))
     assert {one.target for one in shards} == {"triton.vector_add"}
 
 
-def test_what_hypothesis_thinks_of_long_names_is_not_printed(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_what_hypothesis_thinks_of_long_names_is_not_printed(tmp_path: Path, monkeypatch: pytest.MonkeyPatch):
     drawn, said = avoiding.cases, itertools.count()
 
     def warning(case: Case) -> Case:

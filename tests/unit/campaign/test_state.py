@@ -29,7 +29,7 @@ sys.stdin.read()
 """
 
 
-def test_a_campaign_that_runs_is_not_resumed(tmp_path: Path) -> None:
+def test_a_campaign_that_runs_is_not_resumed(tmp_path: Path):
     run.Campaign.start(PLAN, root=tmp_path).close()
     (tmp_path / "night" / "stop").touch()
     other = subprocess.Popen([sys.executable, "-c", OWNER, str(tmp_path / "night")], cwd=ROOT, text=True,
@@ -52,7 +52,7 @@ def test_a_campaign_that_runs_is_not_resumed(tmp_path: Path) -> None:
 @pytest.mark.parametrize("what, then, label", [("triton", "3.5.1", "Triton 3.5.1"), ("torch", "1.0", "torch 1.0"),
                                                ("gpus", "NVIDIA H200", "the GPU NVIDIA H200")])
 def test_a_campaign_is_resumed_only_on_what_it_was_started_on(
-        tmp_path: Path, monkeypatch: pytest.MonkeyPatch, what: str, then: str, label: str) -> None:
+        tmp_path: Path, monkeypatch: pytest.MonkeyPatch, what: str, then: str, label: str):
     here = state.installed(PLAN.options)
     assert here["triton"] and here["torch"]
     monkeypatch.setattr(state, "installed", lambda options: {**here, what: then})
@@ -67,7 +67,7 @@ def test_a_campaign_is_resumed_only_on_what_it_was_started_on(
 
 
 def test_a_build_without_a_distribution_is_told_from_the_installed_release(
-        tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+        tmp_path: Path, monkeypatch: pytest.MonkeyPatch):
     run.Campaign.start(PLAN, root=tmp_path / "state").close()
     without_distribution(tmp_path, "3.9.1+git1234", monkeypatch)
     assert state.installed(PLAN.options)["triton"] == "3.9.1+git1234"
@@ -75,7 +75,7 @@ def test_a_build_without_a_distribution_is_told_from_the_installed_release(
         lambda: run.Campaign.resume("night", root=tmp_path / "state"))
 
 
-def test_only_a_campaign_that_lost_nothing_is_finished(tmp_path: Path) -> None:
+def test_only_a_campaign_that_lost_nothing_is_finished(tmp_path: Path):
     one = run.Campaign.start(PLAN, root=tmp_path)
     good = Summary(id="night", options=PLAN.options, environments=(), counts=Counts(executed=1, agree=1), by_target=())
     assert good.exit_status == 0
@@ -87,7 +87,7 @@ def test_only_a_campaign_that_lost_nothing_is_finished(tmp_path: Path) -> None:
     assert (tmp_path / "night" / "finished").exists()
 
 
-def test_a_claim_to_a_finding_that_was_lost_is_given_up(tmp_path: Path) -> None:
+def test_a_claim_to_a_finding_that_was_lost_is_given_up(tmp_path: Path):
     first, second = (KnownFindings(shard_spec(index=index), tmp_path, environment=Environment) for index in (1, 2))
     assert first.claim("a") and first.claim("b") and not second.claim("a") and second.claim("c")
     first.written("a", "value-0123456789")
@@ -98,7 +98,7 @@ def test_a_claim_to_a_finding_that_was_lost_is_given_up(tmp_path: Path) -> None:
     assert KnownFindings(shard_spec(index=4), tmp_path, environment=Environment).claim("b")
 
 
-def test_what_the_corpus_gained_before_an_interruption_is_new_still(tmp_path: Path) -> None:
+def test_what_the_corpus_gained_before_an_interruption_is_new_still(tmp_path: Path):
     one = run.Campaign.start(PLAN, root=tmp_path)
     assert one.admitted() == frozenset()
     one.admit("value-0123456789")

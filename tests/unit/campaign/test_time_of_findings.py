@@ -70,7 +70,7 @@ def hang(state: Path, pool: type[HangingPool], least: int, **changes: object) ->
 
 
 def test_a_compiler_that_does_not_end_is_not_asked_again_when_there_is_no_time(
-        tmp_path: Path, hanging: type[HangingPool], now: list[float]) -> None:
+        tmp_path: Path, hanging: type[HangingPool], now: list[float]):
     result = hang(tmp_path, hanging, 3)
     assert {(entry.reproduced, entry.status) for entry in result.findings} == {("0/0", "flaky")}
     assert now[0] - 1000 <= 110 + 90
@@ -79,7 +79,7 @@ def test_a_compiler_that_does_not_end_is_not_asked_again_when_there_is_no_time(
 
 
 def test_with_time_it_is_made_smaller_under_a_smaller_limit_and_confirmed_under_the_whole_one(
-        tmp_path: Path, hanging: type[HangingPool]) -> None:
+        tmp_path: Path, hanging: type[HangingPool]):
     result = hang(tmp_path, hanging, 3, **AMPLE, max_cases=12)
     assert {(entry.case.sizes["rows"], entry.reproduced) for entry in result.findings} == {(3, "1/1")}
     assert 20.0 in hanging.limits and hanging.limits[-1] == 90.0
@@ -87,7 +87,7 @@ def test_with_time_it_is_made_smaller_under_a_smaller_limit_and_confirmed_under_
 
 
 def test_a_case_that_is_slow_and_no_more_gives_way_to_the_one_that_was_drawn(
-        tmp_path: Path, hanging: type[HangingPool]) -> None:
+        tmp_path: Path, hanging: type[HangingPool]):
     hanging.compiling = staticmethod(
         lambda case: (0.0, 40.0, 1e9)[(case.sizes["rows"] >= 3) + (case.sizes["rows"] >= 7)])
     result = shard.run_shard(replace(SHARD, **AMPLE, max_cases=40), str(tmp_path))
@@ -96,7 +96,7 @@ def test_a_case_that_is_slow_and_no_more_gives_way_to_the_one_that_was_drawn(
 
 
 def test_shrinking_takes_no_more_than_its_share_of_a_shard(
-        tmp_path: Path, hanging: type[HangingPool], now: list[float]) -> None:
+        tmp_path: Path, hanging: type[HangingPool], now: list[float]):
     """A failure that moves on with every run never gets small; every run takes 0.1 s."""
     hanging.failing = staticmethod(lambda case: f"k{int(case.digest, 16) % 7}" if case.sizes["rows"] else "")
     result = shard.run_shard(SHARD, str(tmp_path))
@@ -109,7 +109,7 @@ def test_shrinking_takes_no_more_than_its_share_of_a_shard(
 @pytest.mark.parametrize("left, there, seconds", [(300.0, 0, 30.0), (300.0, 4, 15.0), (28800.0, 0, 60.0),
                                                   (28800.0, 40, 60.0 / 11), (20.0, 0, 5.0)])
 def test_a_finding_gets_part_of_what_is_left_of_a_campaign_as_long_as_there_are_few(
-        tmp_path: Path, left: float, there: int, seconds: float, now: list[float]) -> None:
+        tmp_path: Path, left: float, there: int, seconds: float, now: list[float]):
     (tmp_path / "findings").mkdir()
     for number in range(there):
         (tmp_path / "findings" / f"{number}.json").touch()
@@ -140,7 +140,7 @@ def campaign(root: Path, *, known: tuple[str, ...] = ()) -> run.Campaign:
     return run.Campaign.start(Plan(id="one", options=options, shards=shards), root=root)
 
 
-def test_what_shards_have_no_time_for_is_shrunk_in_the_end(tmp_path: Path, here: type[FakePool]) -> None:
+def test_what_shards_have_no_time_for_is_shrunk_in_the_end(tmp_path: Path, here: type[FakePool]):
     one = campaign(tmp_path)
     summary = one.run(lambda progress: None)
     assert summary.counts.shrink_runs == sum(line.counts.shrink_runs for line in summary.by_target) > 0
@@ -155,7 +155,7 @@ def with_its_shards_run(one: run.Campaign) -> run.Campaign:
 
 
 def test_what_there_was_no_time_to_ask_about_is_not_new(tmp_path: Path, here: type[FakePool],
-                                                        monkeypatch: pytest.MonkeyPatch) -> None:
+                                                        monkeypatch: pytest.MonkeyPatch):
     def late(self: Attribution, case: Case, outcome: Outcome) -> tuple[str, ...]:
         raise TimeUp
 
@@ -166,7 +166,7 @@ def test_what_there_was_no_time_to_ask_about_is_not_new(tmp_path: Path, here: ty
 
 @pytest.mark.parametrize(("answer", "found"), [("known", 0), ("another", 1), ("", 1)])
 def test_it_is_asked_about_in_the_end(tmp_path: Path, here: type[FakePool], monkeypatch: pytest.MonkeyPatch,
-                                      answer: str, found: int) -> None:
+                                      answer: str, found: int):
     late = True
 
     def issues(self: Attribution, case: Case, outcome: Outcome) -> tuple[str, ...]:
@@ -185,7 +185,7 @@ def test_it_is_asked_about_in_the_end(tmp_path: Path, here: type[FakePool], monk
 
 
 def test_a_campaign_that_is_killed_before_its_end_keeps_its_findings_and_shrinks_them_when_resumed(
-        tmp_path: Path, here: type[FakePool]) -> None:
+        tmp_path: Path, here: type[FakePool]):
     one = with_its_shards_run(campaign(tmp_path))
     assert {entry.reproduced for entry in one.findings()} == {"1/1"} and unfinished(one.state)
     names = tuple(entry.id for entry in one.findings())
@@ -230,7 +230,7 @@ class Clocked:
 
 
 def test_what_a_candidate_repairs_takes_no_time_from_drawing_and_comes_last(
-        tmp_path: Path, here: type[FakePool], monkeypatch: pytest.MonkeyPatch, now: list[float]) -> None:
+        tmp_path: Path, here: type[FakePool], monkeypatch: pytest.MonkeyPatch, now: list[float]):
     one = Clocked(monkeypatch, now, tmp_path, findings=3, prefix="fixed--value-")
     began = now[0]
     one.campaign.run(lambda progress: None)
@@ -244,7 +244,7 @@ def test_what_a_candidate_repairs_takes_no_time_from_drawing_and_comes_last(
 
 
 def test_time_that_findings_do_not_use_is_for_those_behind_them_and_then_for_drawing(
-        tmp_path: Path, here: type[FakePool], monkeypatch: pytest.MonkeyPatch, now: list[float]) -> None:
+        tmp_path: Path, here: type[FakePool], monkeypatch: pytest.MonkeyPatch, now: list[float]):
     one = Clocked(monkeypatch, now, tmp_path, findings=3)
     began = now[0]
     one.campaign.run(lambda progress: None)

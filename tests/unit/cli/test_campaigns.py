@@ -65,7 +65,7 @@ def names(here: Path) -> set[str]:
     return {path.name for path in (here / ".tridiff" / "campaigns").iterdir()} - {"empty", "link"}
 
 
-def test_what_there_is(here: Path, capsys: pytest.CaptureFixture[str]) -> None:
+def test_what_there_is(here: Path, capsys: pytest.CaptureFixture[str]):
     rows = told(capsys)
     assert [(row["id"], row["state"], row["cases"], row["findings"]) for row in rows] == [
         ("running", "running", 0, 1), ("old-cut", "interrupted", 0, 1), ("old", "finished", 0, 1),
@@ -81,7 +81,7 @@ def test_what_there_is(here: Path, capsys: pytest.CaptureFixture[str]) -> None:
     ((), {"night", "old"}), (("--older-than", "30d"), {"old", "old-cut"}), (("cut",), {"cut"}),
     (("--older-than", "1h"), {"night", "cut", "old", "old-cut"})])
 def test_what_is_removed(arguments: tuple[str, ...], removed: set[str], here: Path,
-                         capsys: pytest.CaptureFixture[str]) -> None:
+                         capsys: pytest.CaptureFixture[str]):
     before = names(here)
     assert {row["id"] for row in told(capsys, "--clear", *arguments)} == removed
     assert names(here) == before - removed
@@ -93,20 +93,20 @@ def test_what_is_removed(arguments: tuple[str, ...], removed: set[str], here: Pa
     (("nobody",), "no campaign nobody"), (("--clear", "../../elsewhere"), "no campaign ../../elsewhere"),
     (("--clear", "link"), "no campaign link"), (("--older-than", "1d"), "--older-than without --clear"),
     (("--clear", "night", "--older-than", "1d"), "--older-than together with names")])
-def test_what_is_refused(arguments: tuple[str, ...], said: str, here: Path, capsys: pytest.CaptureFixture[str]) -> None:
+def test_what_is_refused(arguments: tuple[str, ...], said: str, here: Path, capsys: pytest.CaptureFixture[str]):
     before = names(here)
     assert told(capsys, *arguments, status=2)["error"].startswith(said)
     assert names(here) == before
 
 
 def test_without_a_campaign_there_is_nothing(tmp_path: Path, monkeypatch: pytest.MonkeyPatch,
-                                             capsys: pytest.CaptureFixture[str]) -> None:
+                                             capsys: pytest.CaptureFixture[str]):
     monkeypatch.chdir(tmp_path)
     assert told(capsys) == told(capsys, "--clear") == []
 
 
 def test_the_history_is_printed_with_what_was_gained_and_seen(
-        tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]) -> None:
+        tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]):
     monkeypatch.chdir(tmp_path)
     assert run(["campaigns", "--history"]) == 0
     assert "no history in reports/history.sqlite" in capsys.readouterr().out

@@ -10,7 +10,7 @@ from tridiff.fuzz.cli import options
     (("interpreter", "compile:sm_90"), ("interpreter", "compile", "evaluated:sm_90")),
 ])
 def test_without_a_gpu_values_of_the_ir_are_judged_beside_the_interpreter(
-        here: tuple[str, ...], due: tuple[str, ...], monkeypatch: pytest.MonkeyPatch) -> None:
+        here: tuple[str, ...], due: tuple[str, ...], monkeypatch: pytest.MonkeyPatch):
     monkeypatch.setattr(options, "available_backends", lambda: here)
     assert options.chosen_backends([]) == due
     assert options.chosen_backends(["evaluated"]) == ("evaluated",)

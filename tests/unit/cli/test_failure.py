@@ -29,16 +29,16 @@ def in_a_folder_of_its_own(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> N
     (ModuleNotFoundError("No module named 'tridiff.fuzz.x'", name="tridiff.fuzz.x"), 3),
     (AssertionError(), 3), (SystemExit(0), 0)])
 def test_no_exception_says_that_there_are_new_findings(error: BaseException, status: int,
-                                                       monkeypatch: pytest.MonkeyPatch) -> None:
+                                                       monkeypatch: pytest.MonkeyPatch):
     monkeypatch.setattr("os.dup2", lambda *_: None)
     assert raising(error) == status
 
 
-def test_the_statuses_of_commands_are_passed_on() -> None:
+def test_the_statuses_of_commands_are_passed_on():
     assert [ending(lambda arguments, status=status: status, []) for status in (0, 1, 2)] == [0, 1, 2]
 
 
-def test_a_traceback_is_kept_and_named(capsys: pytest.CaptureFixture[str], tmp_path: Path) -> None:
+def test_a_traceback_is_kept_and_named(capsys: pytest.CaptureFixture[str], tmp_path: Path):
     assert raising(ValueError("[/red] \x1b[2J\nmore")) == 3
     said = capsys.readouterr()
     kept, = (tmp_path / ".tridiff" / "errors").iterdir()
@@ -51,7 +51,7 @@ def test_a_traceback_is_kept_and_named(capsys: pytest.CaptureFixture[str], tmp_p
 
 @pytest.mark.parametrize("how", ["option", "variable"])
 def test_a_traceback_is_shown_to_whoever_asks(how: str, capsys: pytest.CaptureFixture[str], tmp_path: Path,
-                                              monkeypatch: pytest.MonkeyPatch) -> None:
+                                              monkeypatch: pytest.MonkeyPatch):
     def run(arguments: list[str]) -> int:
         assert arguments == ["fuzz"]
         raise ValueError("odd")
@@ -63,7 +63,7 @@ def test_a_traceback_is_shown_to_whoever_asks(how: str, capsys: pytest.CaptureFi
     assert not (tmp_path / ".tridiff").exists()
 
 
-def test_an_internal_error_is_an_object_under_json(capsys: pytest.CaptureFixture[str]) -> None:
+def test_an_internal_error_is_an_object_under_json(capsys: pytest.CaptureFixture[str]):
     def run(arguments: list[str]) -> int:
         raise KeyError("x")
 

@@ -33,7 +33,7 @@ def shown(monkeypatch: pytest.MonkeyPatch, *things: object) -> str:
 
 @pytest.mark.parametrize("foreign", HOSTILE)
 @pytest.mark.parametrize("where", ["line", "cell", "title", "part"])
-def test_nothing_is_taken_for_markup(where: str, foreign: str, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_nothing_is_taken_for_markup(where: str, foreign: str, monkeypatch: pytest.MonkeyPatch):
     grid = Table(title=foreign if where == "title" else None)
     grid.add_column("a", min_width=40)
     grid.add_row(foreign if where == "cell" else "x")
@@ -44,7 +44,7 @@ def test_nothing_is_taken_for_markup(where: str, foreign: str, monkeypatch: pyte
 
 
 @pytest.mark.parametrize("foreign", HOSTILE)
-def test_summaries_show_errors_and_reasons_as_they_are(foreign: str, capsys: pytest.CaptureFixture[str]) -> None:
+def test_summaries_show_errors_and_reasons_as_they_are(foreign: str, capsys: pytest.CaptureFixture[str]):
     summary = Summary(id="x", options=campaign_options(), environments=(), by_target=(), counts=Counts(executed=3),
                       errors=(f"error {foreign}",), not_checked_reasons={f"reason {foreign}": 3},
                       left_out={f"left {foreign}": ("a",)}, stopped_failing=(f"stopped {foreign}",))
@@ -56,13 +56,13 @@ def test_summaries_show_errors_and_reasons_as_they_are(foreign: str, capsys: pyt
 
 
 @pytest.mark.parametrize("foreign", HOSTILE)
-def test_replay_shows_files_by_their_names(foreign: str, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_replay_shows_files_by_their_names(foreign: str, monkeypatch: pytest.MonkeyPatch):
     result = ReplayResult(id=foreign, target="", status="unreadable", reason=f"{foreign}: is no entry")
     said = shown(monkeypatch, rich_table(table([], [result])))
     assert spelled(foreign) in said
 
 
-def test_there_is_one_place_for_printing() -> None:
+def test_there_is_one_place_for_printing():
     """A console of rich's own would take markup out of foreign text."""
     fuzz = Path(text.__file__).resolve().parents[1]
     made = {f"{path.relative_to(fuzz)}: {name}" for path in fuzz.rglob("*.py")

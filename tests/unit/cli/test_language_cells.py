@@ -18,14 +18,14 @@ def dropped(record: Ledger, row: str) -> dict[str, str]:
     return {one.dtype: one.dropped for one in cells([record]) if one.row == row and one.dropped}
 
 
-def test_a_cell_whose_cases_cannot_be_judged_is_named_with_the_reason() -> None:
+def test_a_cell_whose_cases_cannot_be_judged_is_named_with_the_reason():
     found = ledger("tl.maximum", {"fp32": 40}, {"fp64": HOPELESS, "i8": HOPELESS - 1})
     assert dropped(found, "tl.maximum") == {"fp64": f"{HOPELESS} of its cases were not judged beside 0: no reference"}
     listed = "\n".join(page(list(cells([found])), []))
     assert "1 cells that draws are no more aimed at:" in listed and "- `tl.maximum` fp64: " in listed
 
 
-def test_a_row_of_which_no_case_is_judged_takes_all_of_its_cells_with_it() -> None:
+def test_a_row_of_which_no_case_is_judged_takes_all_of_its_cells_with_it():
     found = ledger("tl.maximum", {}, {"fp64": BARREN // 2, "i8": BARREN - BARREN // 2})
     of_row = aims_of("pointwise", "")["tl.maximum"]
     assert len(of_row) > 2

@@ -15,29 +15,29 @@ from tridiff.fuzz.errors import TridiffError
 @pytest.mark.parametrize("text, value", [
     ("90", 90), ("90s", 90), ("1.5m", 90), ("8h", 28800), (" 2d ", 172800), ("٣", 3), ("4m40s", 280),
     ("1h30m", 5400)])
-def test_durations(text: str, value: float) -> None:
+def test_durations(text: str, value: float):
     assert seconds(text) == value
 
 
 @pytest.mark.parametrize("text", ["", "0", "-5s", "5 weeks", "s", "1e3", "nan", "inf", "30s1m", "1m2", "1m1m"])
-def test_what_is_no_duration(text: str) -> None:
+def test_what_is_no_duration(text: str):
     with pytest.raises(TridiffError, match="is no duration"):
         seconds(text)
 
 
 @pytest.mark.parametrize("text, value", [
     ("6G", 6 << 30), ("512M", 512 << 20), ("1k", 1024), ("7", 7), ("2GiB", 2 << 30)])
-def test_sizes(text: str, value: int) -> None:
+def test_sizes(text: str, value: int):
     assert size(text) == value
 
 
 @pytest.mark.parametrize("text", ["", "0G", "-1G", "1.5G", "G", "1P"])
-def test_what_is_no_size(text: str) -> None:
+def test_what_is_no_size(text: str):
     with pytest.raises(TridiffError, match="is no memory size"):
         size(text)
 
 
-def test_clock() -> None:
+def test_clock():
     assert [clock(s) for s in (-1, 0, 59.9, 61, 3600, 7207)] == ["0:00", "0:00", "0:59", "1:01", "1:00:00", "2:00:07"]
 
 
@@ -47,7 +47,7 @@ def progress_line(max_cases: int | None, counts: Counts, elapsed: float) -> str:
                 Plan(id="p", options=options, shards=()))
 
 
-def test_the_progress_line() -> None:
+def test_the_progress_line():
     counts = Counts(executed=200, agree=150, not_checked=50, row_inputs=3000, launches=210, compiled_kernels=9)
     assert progress_line(None, counts, 40) == (
         "0:40 (1:00 left)  200 cases 5/s (75.0% checked)  3,000 rows 75/s  9 kernels  210 launches  findings 1  "
@@ -55,14 +55,14 @@ def test_the_progress_line() -> None:
     assert progress_line(500, counts, 40).startswith("0:40 (1:00 left)  200 cases")
 
 
-def test_before_the_first_result_the_line_says_what_is_waited_for() -> None:
+def test_before_the_first_result_the_line_says_what_is_waited_for():
     said = progress_line(None, Counts(), 3)
     assert said == ("0:03  starting 1 worker on no backend; each imports torch and Triton, and the first result comes "
                     "after 5 to 20 s")
     assert "estimating" not in said and "0/s" not in said
 
 
-def test_the_first_result_is_told_once(capsys: pytest.CaptureFixture[str]) -> None:
+def test_the_first_result_is_told_once(capsys: pytest.CaptureFixture[str]):
     plan = Plan(id="p", options=campaign_options(workers=2, backends=("interpreter",)), shards=())
     with LiveProgress(plan) as shown:
         for executed in (0, 3, 9):
@@ -72,6 +72,6 @@ def test_the_first_result_is_told_once(capsys: pytest.CaptureFixture[str]) -> No
                                        "first result after 4.0 s\n")
 
 
-def test_values_are_cut() -> None:
+def test_values_are_cut():
     assert values_line(("1", "2")) == "[1 2]"
     assert values_line(tuple("abcdefghij")) == "[a b c d e f g h ... 2 more]"

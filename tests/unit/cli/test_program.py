@@ -110,7 +110,7 @@ def summary(*arguments: str, cwd: Path, status: int) -> dict[str, Any]:
     ("replay triton.vector_add", "the corpus has no entry of triton.vector_add; look for one with `tridiff fuzz "
      "--target triton.vector_add`"),
 ])
-def test_a_mistake_is_one_line_and_status_2(arguments: str, line: str, tmp_path: Path, program: Program) -> None:
+def test_a_mistake_is_one_line_and_status_2(arguments: str, line: str, tmp_path: Path, program: Program):
     (tmp_path / "corpus").mkdir()
     status, output, errors = program(*arguments.split())
     assert (status, output) == (2, "")
@@ -120,7 +120,7 @@ def test_a_mistake_is_one_line_and_status_2(arguments: str, line: str, tmp_path:
 
 
 @pytest.mark.parametrize("arguments", ["fuzz --workers 0", "replay no-such-entry", "targets nothing.*", "fuzz --nope"])
-def test_with_json_a_mistake_is_one_object_as_well(arguments: str, program: Program) -> None:
+def test_with_json_a_mistake_is_one_object_as_well(arguments: str, program: Program):
     status, output, errors = program(*arguments.split(), "--json")
     told = json.loads(output)
     assert status == 2
@@ -128,7 +128,7 @@ def test_with_json_a_mistake_is_one_object_as_well(arguments: str, program: Prog
     assert errors == f"tridiff: {told['error']}; {told['fix']}\n"
 
 
-def test_the_program_without_arguments_and_its_version(tmp_path: Path) -> None:
+def test_the_program_without_arguments_and_its_version(tmp_path: Path):
     output, errors = tridiff(cwd=tmp_path, status=2)
     assert "Usage: tridiff" in output and "doctor" in output and errors == ""
     output, errors = tridiff("--version", cwd=tmp_path, status=0)
@@ -136,7 +136,7 @@ def test_the_program_without_arguments_and_its_version(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize("command", ["fuzz", "sweep"])
-def test_a_pipe_in_place_of_a_plan_holds_nobody_up(command: str, tmp_path: Path, program: Program) -> None:
+def test_a_pipe_in_place_of_a_plan_holds_nobody_up(command: str, tmp_path: Path, program: Program):
     state = tmp_path / ".tridiff" / ("campaigns" if command == "fuzz" else "sweeps") / "mine"
     state.mkdir(parents=True)
     os.mkfifo(state / "plan.json")
@@ -144,7 +144,7 @@ def test_a_pipe_in_place_of_a_plan_holds_nobody_up(command: str, tmp_path: Path,
     assert status == 2 and "is not a regular file" in errors
 
 
-def test_listing_the_commands_imports_none_of_them(tmp_path: Path) -> None:
+def test_listing_the_commands_imports_none_of_them(tmp_path: Path):
     listed = ("import sys; from tridiff.fuzz.cli.app import COMMANDS, load, run; run(['--help']);"
               "assert not {'hypothesis', 'numpy', 'torch', 'triton', 'tridiff.fuzz.cli.fuzz'} & set(sys.modules);"
               "assert all(load(n)[0].__doc__.startswith(c.summary.rstrip('.')) for n, c in COMMANDS.items());"
@@ -156,7 +156,7 @@ def test_listing_the_commands_imports_none_of_them(tmp_path: Path) -> None:
 @pytest.mark.parametrize("plan", [{"id": "../../../../x"}, {"options": {"corpus": "../outside"}},
                                   {"options": {"corpus": "absent"}}, {"options": {"workers": -1}}])
 def test_a_plan_from_elsewhere_writes_nothing_outside(plan: dict[str, Any], tmp_path: Path, program: Program,
-                                                      monkeypatch: pytest.MonkeyPatch) -> None:
+                                                      monkeypatch: pytest.MonkeyPatch):
     """`--resume` reads plan.json of the state folder, whoever wrote it."""
     here = tmp_path / "here"
     state = here / ".tridiff" / "campaigns" / "mine"
@@ -172,12 +172,12 @@ def test_a_plan_from_elsewhere_writes_nothing_outside(plan: dict[str, Any], tmp_
 
 
 @pytest.mark.parametrize("command", COMMANDS)
-def test_every_command_shows_examples(command: str, program: Program) -> None:
+def test_every_command_shows_examples(command: str, program: Program):
     status, output, _ = program(command, "--help")
     assert status == 0 and "Examples" in output and f"tridiff {command}" in output and "--json" in output
 
 
-def test_targets_as_json(tmp_path: Path) -> None:
+def test_targets_as_json(tmp_path: Path):
     output, _ = tridiff("targets", "triton.*", "helpers.min2", "--json", cwd=tmp_path, status=0)
     listed = {one["name"]: one for one in json.loads(output)}
     assert {"triton.vector_add", "triton.floordiv", "triton.mod", "helpers.min2"} <= set(listed)
@@ -190,7 +190,7 @@ def test_targets_as_json(tmp_path: Path) -> None:
     assert listed["triton.floordiv"]["family"] == "triton"
 
 
-def test_targets_are_a_list_to_look_through(program: Program) -> None:
+def test_targets_are_a_list_to_look_through(program: Program):
     status, short, _ = program("targets")
     assert status == 0 and "contract" not in short and "§" not in short
     lines = short.splitlines()
@@ -201,14 +201,14 @@ def test_targets_are_a_list_to_look_through(program: Program) -> None:
     assert "contract" in long and "helpers.md §5" in long and "torch numpy" in long
 
 
-def test_operations_to_sweep_are_listed(program: Program) -> None:
+def test_operations_to_sweep_are_listed(program: Program):
     status, output, _ = program("sweep", "exp*", "--list", "--json")
     listed = {one["name"]: one for one in json.loads(output)}
     assert status == 0 and {"exp", "exp2", "expm1"} <= set(listed) and ["fp32"] in listed["exp"]["signatures"]
     assert program("sweep", "div*", "--list")[1].startswith("operation")
 
 
-def test_doctor_as_json(program: Program) -> None:
+def test_doctor_as_json(program: Program):
     status, output, _ = program("doctor", "--json")
     assert status == 0
     rows = {one["check"]: one for one in json.loads(output)}
@@ -221,7 +221,7 @@ def test_doctor_as_json(program: Program) -> None:
 
 @pytest.mark.parametrize("unset, red", [(True, False), (False, True)])
 def test_doctor_says_that_every_process_compiles_everything(unset: bool, red: bool, tmp_path: Path,
-                                                            monkeypatch: pytest.MonkeyPatch) -> None:
+                                                            monkeypatch: pytest.MonkeyPatch):
     monkeypatch.setattr(sys, "dont_write_bytecode", not unset)
     monkeypatch.setattr(sys, "pycache_prefix", str(tmp_path))
     _, fine, detail = doctor._bytecode()
@@ -235,7 +235,7 @@ FIELDS = {"executed", "agree", "disagree", "not_checked", "compile_error", "cras
 
 
 @pytest.mark.slow
-def test_find_know_and_stop_failing(tmp_path: Path, program: Program) -> None:
+def test_find_know_and_stop_failing(tmp_path: Path, program: Program):
     """A fault is found (1); as a corpus entry it is known and suppressed (0); without the fault nothing is new (0), and
     replaying the entry says that it no longer fails (1)."""
     def said(*arguments: str, status: int) -> str:
@@ -297,7 +297,7 @@ def test_find_know_and_stop_failing(tmp_path: Path, program: Program) -> None:
     assert all(len(entry.expected) == 2 for entry in corpus.entries() if isinstance(entry, CorpusEntry))
 
 
-def test_nothing_checked_is_status_2(tmp_path: Path) -> None:
+def test_nothing_checked_is_status_2(tmp_path: Path):
     """Workers without memory for anything: that is the harness's failure, not the subject's."""
     found = summary(*SHORT, "--max-cases", "5", "--memory", "128M", cwd=tmp_path, status=2)
     assert found["new_findings"] == found["agree"] == found["crash"] == 0
@@ -305,7 +305,7 @@ def test_nothing_checked_is_status_2(tmp_path: Path) -> None:
     assert found["not_checked_reasons"] or found["errors"]
 
 
-def test_places_that_cannot_be_written_are_one_line(tmp_path: Path, program: Program) -> None:
+def test_places_that_cannot_be_written_are_one_line(tmp_path: Path, program: Program):
     blocked = tmp_path / "file"
     blocked.write_text("")
     for option in ("--corpus", "--state"):
@@ -315,14 +315,14 @@ def test_places_that_cannot_be_written_are_one_line(tmp_path: Path, program: Pro
         assert re.match(r"tridiff: .*(cannot be created|cannot be written) \(Not a directory\); ", last), errors
 
 
-def test_a_campaign_id_is_not_used_twice(tmp_path: Path, program: Program) -> None:
+def test_a_campaign_id_is_not_used_twice(tmp_path: Path, program: Program):
     (tmp_path / ".tridiff" / "campaigns" / "mine").mkdir(parents=True)
     status, _, errors = program(*SHORT, "--id", "mine")
     assert status == 2
     assert errors.strip().splitlines()[-1] == "tridiff: campaign mine exists; resume it or choose another --id"
 
 
-def test_a_scheduler_runs_the_shards(tmp_path: Path) -> None:
+def test_a_scheduler_runs_the_shards(tmp_path: Path):
     distributed = pytest.importorskip("distributed", reason="dask.distributed is not installed (extra: cluster)")
     # What it sets in this process's environment is for its workers alone.
     with patch.dict(os.environ), distributed.LocalCluster(
@@ -331,7 +331,7 @@ def test_a_scheduler_runs_the_shards(tmp_path: Path) -> None:
     assert found["agree"] == 10
 
 
-def test_a_scheduler_without_dask_is_one_line(tmp_path: Path) -> None:
+def test_a_scheduler_without_dask_is_one_line(tmp_path: Path):
     absent = tmp_path / "absent" / "distributed"
     absent.mkdir(parents=True)
     (absent / "__init__.py").write_text("raise ImportError('not installed')")

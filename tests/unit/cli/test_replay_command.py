@@ -29,7 +29,7 @@ def result(number: int) -> ReplayResult:
 
 
 def test_what_was_replayed_before_an_interrupt_is_shown(here: Path, monkeypatch: pytest.MonkeyPatch,
-                                                        capsys: pytest.CaptureFixture[str]) -> None:
+                                                        capsys: pytest.CaptureFixture[str]):
     closed = []
 
     def interrupted(*entries: object, **options: object) -> Iterator[ReplayResult]:
@@ -47,7 +47,7 @@ def test_what_was_replayed_before_an_interrupt_is_shown(here: Path, monkeypatch:
 
 
 def test_a_log_is_told_every_ten_seconds(here: Path, monkeypatch: pytest.MonkeyPatch,
-                                         capsys: pytest.CaptureFixture[str]) -> None:
+                                         capsys: pytest.CaptureFixture[str]):
     now = iter(range(0, 1000, 4))
     monkeypatch.setattr(replay.time, "monotonic", lambda: float(next(now)))
     monkeypatch.setattr(replay, "replay", lambda *entries, **options: map(result, range(9)))
@@ -58,7 +58,7 @@ def test_a_log_is_told_every_ten_seconds(here: Path, monkeypatch: pytest.MonkeyP
 
 @pytest.mark.parametrize(("asked", "status"), [((), 0), (("--backend", "compile:gfx942"), 2)])
 def test_a_chip_that_was_asked_for_and_cannot_be_compiled_for_is_not_checked(
-        asked: tuple[str, ...], status: int, here: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+        asked: tuple[str, ...], status: int, here: Path, monkeypatch: pytest.MonkeyPatch):
     lacking = Outcome(case_digest="", target="triton.mod", subject="own", backend="compile:gfx942",
                       verdict=Verdict.NOT_CHECKED, reason=NO_ASSEMBLER)
     unchecked = ReplayResult(id="value-2", target="triton.mod", backend="compile:gfx942", status="new_information",

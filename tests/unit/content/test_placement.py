@@ -36,7 +36,7 @@ def put(layout: Layout = PLAIN, *, dtype: str = "i32", output: bool = False) -> 
     (Layout(broadcast=("rows",)), (0, 1), 5), (Layout(broadcast=("cols",)), (1, 0), 3),
     (Layout(broadcast=("rows", "cols")), (0, 0), 1), (Layout(offset=7), (5, 1), 15),
 ])
-def test_strides_and_extent(layout: Layout, strides: tuple[int, ...], span: int) -> None:
+def test_strides_and_extent(layout: Layout, strides: tuple[int, ...], span: int):
     spec = array(layout)
     assert spec.strides(SIZES) == strides
     assert spec.span(SIZES) == span
@@ -46,7 +46,7 @@ def test_strides_and_extent(layout: Layout, strides: tuple[int, ...], span: int)
 
 @settings(max_examples=150)
 @given(layout=strided_layouts(dims=("rows", "cols")), dtype=st.sampled_from(NAMES))
-def test_the_pointer_and_the_strides_reach_every_element(layout: Layout, dtype: str) -> None:
+def test_the_pointer_and_the_strides_reach_every_element(layout: Layout, dtype: str):
     spec = array(layout, dtype=dtype, content=Content(base=Bits(seed=1)))
     buffer = place(spec, SIZES, device=CPU)
     strides = spec.strides(SIZES)
@@ -61,7 +61,7 @@ def test_the_pointer_and_the_strides_reach_every_element(layout: Layout, dtype: 
 
 @settings(max_examples=100)
 @given(layout=strided_layouts(dims=("rows", "cols")), output=st.booleans(), dtype=st.sampled_from(NAMES))
-def test_an_untouched_array_is_clean(layout: Layout, output: bool, dtype: str) -> None:
+def test_an_untouched_array_is_clean(layout: Layout, output: bool, dtype: str):
     if output:
         layout = Layout(order=layout.order, step=layout.step, gap=layout.gap, offset=layout.offset)
     buffer = put(layout, dtype=dtype, output=output)
@@ -70,7 +70,7 @@ def test_an_untouched_array_is_clean(layout: Layout, output: bool, dtype: str) -
 
 @settings(max_examples=150)
 @given(layout=strided_layouts(dims=("rows", "cols"), output=True), data=st.data())
-def test_a_stray_write_anywhere_is_seen_and_an_own_write_never(layout: Layout, data: st.DataObject) -> None:
+def test_a_stray_write_anywhere_is_seen_and_an_own_write_never(layout: Layout, data: st.DataObject):
     buffer = put(layout, output=True)
     index = data.draw(st.integers(0, buffer.storage.numel() - 1))
     strides = buffer.strides
@@ -82,7 +82,7 @@ def test_a_stray_write_anywhere_is_seen_and_an_own_write_never(layout: Layout, d
 @pytest.mark.parametrize("layout", [Layout(), Layout(gap=3), Layout(step=2), Layout(order=(1, 0)),
                                     Layout(broadcast=("rows",)), Layout(offset=1)])
 @pytest.mark.parametrize("dtype", ["i32", "fp32", "fp8e5", "i1", "u64"])
-def test_a_changed_input_is_seen(layout: Layout, dtype: str) -> None:
+def test_a_changed_input_is_seen(layout: Layout, dtype: str):
     content = Content(base=Constant(value="1"), overrides=(Put(value="0", column=4),))
     buffer = place(array(layout, dtype=dtype, content=content), SIZES, device=CPU)
     assert buffer.overwritten() == 0
@@ -94,7 +94,7 @@ def test_a_changed_input_is_seen(layout: Layout, dtype: str) -> None:
 
 @pytest.mark.parametrize("offset", [0, 1, 16])
 @pytest.mark.parametrize("side", [-1, +1])
-def test_one_element_outside_is_seen(offset: int, side: int) -> None:
+def test_one_element_outside_is_seen(offset: int, side: int):
     buffer = put(Layout(offset=offset), output=True)
     inside = buffer.storage[GUARD + offset:]
     inside[15 if side > 0 else 0] = 1
@@ -104,7 +104,7 @@ def test_one_element_outside_is_seen(offset: int, side: int) -> None:
     assert buffer.trespass() == 1
 
 
-def test_writing_poison_outside_is_the_known_blind_spot_of_one_launch() -> None:
+def test_writing_poison_outside_is_the_known_blind_spot_of_one_launch():
     buffer = put(output=True)
     buffer.storage[0] = buffer.poison
     assert buffer.trespass() == 0
@@ -115,7 +115,7 @@ def test_writing_poison_outside_is_the_known_blind_spot_of_one_launch() -> None:
 
 
 @pytest.mark.parametrize("dtype", NAMES)
-def test_outputs_start_as_poison_that_differs_between_launches(dtype: str) -> None:
+def test_outputs_start_as_poison_that_differs_between_launches(dtype: str):
     first = put(dtype=dtype, output=True)
     second = first.refill(second=True)
     assert bool((first.logical == first.poison).all()) and bool((second.logical == second.poison).all())
@@ -124,21 +124,21 @@ def test_outputs_start_as_poison_that_differs_between_launches(dtype: str) -> No
         assert bool(first.typed().isnan().all()), "poison of floats must spread through arithmetic"
 
 
-def test_poison_patterns_are_fixed() -> None:
+def test_poison_patterns_are_fixed():
     names = ("fp32", "bf16", "i32", "u8")
     assert {name: (hex(poison_pattern(name)), hex(poison_pattern(name, second=True))) for name in names} == {
         "fp32": ("0x7fc00015", "0x7fc0002b"), "bf16": ("0x7fd5", "0x7feb"), "i32": ("0xabababab", "0x54545454"),
         "u8": ("0xab", "0x54")}
 
 
-def test_refill_leaves_inputs_alone() -> None:
+def test_refill_leaves_inputs_alone():
     buffer = put()
     assert buffer.refill() is buffer
 
 
 @pytest.mark.parametrize("sizes", [{"rows": 0, "cols": 5}, {"rows": 3, "cols": 0}, {"rows": 0, "cols": 0}])
 @pytest.mark.parametrize("layout", [Layout(), Layout(order=(1, 0), gap=3, offset=1), Layout(broadcast=("rows",))])
-def test_empty_arrays_have_guards_and_nothing_else(sizes: dict[str, int], layout: Layout) -> None:
+def test_empty_arrays_have_guards_and_nothing_else(sizes: dict[str, int], layout: Layout):
     buffer = place(array(layout), sizes, device=CPU)
     assert buffer.storage.numel() == 2 * GUARD + layout.offset
     assert (buffer.trespass(), buffer.overwritten()) == (0, 0)
@@ -146,7 +146,7 @@ def test_empty_arrays_have_guards_and_nothing_else(sizes: dict[str, int], layout
     assert buffer.trespass() == 1
 
 
-def test_booleans_are_bytes_and_any_byte_but_zero_is_true() -> None:
+def test_booleans_are_bytes_and_any_byte_but_zero_is_true():
     buffer = put(dtype="i1")
     assert buffer.pointer.dtype == torch.int8
     assert set(buffer.logical.flatten().tolist()) == {0, 1}

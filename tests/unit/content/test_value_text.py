@@ -17,13 +17,13 @@ FLOATS = [name for name in NAMES if dtype_info(name).kind == "float"]
 
 
 @pytest.mark.parametrize("dtype", [name for name in NARROW if dtype_info(name).bits <= 8])
-def test_every_pattern_of_a_narrow_dtype_round_trips(dtype: str) -> None:
+def test_every_pattern_of_a_narrow_dtype_round_trips(dtype: str):
     patterns = range(2) if dtype == "i1" else range(1 << dtype_info(dtype).bits)
     assert [p for p in patterns if to_bits(from_bits(p, dtype), dtype) != p] == []
 
 
 @pytest.mark.parametrize("dtype", ["fp16", "bf16"])
-def test_every_hundredth_pattern_and_every_nan_of_the_half_types_round_trips(dtype: str) -> None:
+def test_every_hundredth_pattern_and_every_nan_of_the_half_types_round_trips(dtype: str):
     info = dtype_info(dtype)
     exponent = ((1 << (15 - info.mantissa_bits)) - 1) << info.mantissa_bits
     nans = [sign | exponent | field for sign in (0, 1 << 15) for field in range(1, 1 << info.mantissa_bits)]
@@ -33,13 +33,13 @@ def test_every_hundredth_pattern_and_every_nan_of_the_half_types_round_trips(dty
 
 
 @pytest.mark.parametrize("dtype", NAMES)
-def test_special_values_round_trip(dtype: str) -> None:
+def test_special_values_round_trip(dtype: str):
     assert [p for p in special_bits(dtype) if to_bits(from_bits(p, dtype), dtype) != p] == []
 
 
 @settings(max_examples=300)
 @given(dtype=st.sampled_from(("i32", "i64", "u32", "u64", "fp32", "fp64")), data=st.data())
-def test_wide_patterns_round_trip(dtype: str, data: st.DataObject) -> None:
+def test_wide_patterns_round_trip(dtype: str, data: st.DataObject):
     pattern = data.draw(st.integers(0, (1 << dtype_info(dtype).bits) - 1))
     written = from_bits(pattern, dtype)
     assert to_bits(written, dtype) == pattern
@@ -51,7 +51,7 @@ def test_wide_patterns_round_trip(dtype: str, data: st.DataObject) -> None:
 @example(5e-324)
 @example(-0.0)
 @example(1.7976931348623157e308)
-def test_doubles_are_written_as_python_writes_them(value: float) -> None:
+def test_doubles_are_written_as_python_writes_them(value: float):
     pattern = int.from_bytes(struct.pack("<d", value), "little")
     assert from_bits(pattern, "fp64") == repr(value)
 
@@ -66,7 +66,7 @@ def test_doubles_are_written_as_python_writes_them(value: float) -> None:
     ("nan", "fp8e4nv", 0x7F), ("-nan", "fp8e4nv", 0xFF), ("nan", "fp8e5", 0x7E), ("nan:0x1", "fp8e5", 0x7D),
     ("nan:0x1", "fp64", (0x7FF << 52) + 1),
 ])
-def test_bits_of_text(text: str, dtype: str, pattern: int) -> None:
+def test_bits_of_text(text: str, dtype: str, pattern: int):
     assert to_bits(text, dtype) == pattern
 
 
@@ -75,7 +75,7 @@ def test_bits_of_text(text: str, dtype: str, pattern: int) -> None:
     (0x7F7FFFFF, "fp32", "3.4028235e+38"), (0x80000000, "fp32", "-0.0"), (0x7FC00001, "fp32", "nan:0x400001"),
     (0xFFC00000, "fp32", "-nan"), (0x80, "i8", "-128"), (0x80, "u8", "128"), (0x4B800000, "fp32", "16777216.0"),
 ])
-def test_text_of_bits_is_the_shortest(pattern: int, dtype: str, text: str) -> None:
+def test_text_of_bits_is_the_shortest(pattern: int, dtype: str, text: str):
     assert from_bits(pattern, dtype) == text
 
 
@@ -86,12 +86,12 @@ def test_text_of_bits_is_the_shortest(pattern: int, dtype: str, text: str) -> No
     ("nan:0x0", "fp32", "'nan:0x0' has no place in fp32; use a mantissa below 2^23"),
     ("nan:0x800000", "fp32", "'nan:0x800000' has no place in fp32; use a mantissa below 2^23"),
 ])
-def test_text_that_is_no_value(text: str, dtype: str, message: str) -> None:
+def test_text_that_is_no_value(text: str, dtype: str, message: str):
     assert refusal(lambda: to_bits(text, dtype)) == message
 
 
 @pytest.mark.parametrize("dtype", FLOATS)
-def test_floats_from_simplest_to_least_simple(dtype: str) -> None:
+def test_floats_from_simplest_to_least_simple(dtype: str):
     order = ["0", "1", "-1", "2", "-2", "1.5"]
     if dtype_info(dtype).smallest_subnormal < 1e-6:
         order.append(repr(dtype_info(dtype).smallest_subnormal))
@@ -105,7 +105,7 @@ def test_floats_from_simplest_to_least_simple(dtype: str) -> None:
 
 
 @pytest.mark.parametrize("dtype", ["i8", "i64"])
-def test_integers_from_simplest_to_least_simple(dtype: str) -> None:
+def test_integers_from_simplest_to_least_simple(dtype: str):
     ranks = [complexity(text, dtype) for text in ("0", "1", "-1", "2", "-2", "3", "-3", "100", "127", "-127", "-128")]
     assert ranks == sorted(ranks)
     assert len(set(ranks)) == len(ranks)
@@ -113,7 +113,7 @@ def test_integers_from_simplest_to_least_simple(dtype: str) -> None:
 
 @settings(max_examples=200)
 @given(dtype=st.sampled_from(NAMES), data=st.data())
-def test_complexity_orders_every_value(dtype: str, data: st.DataObject) -> None:
+def test_complexity_orders_every_value(dtype: str, data: st.DataObject):
     width = 1 if dtype == "i1" else dtype_info(dtype).bits
     ranks = [complexity(from_bits(data.draw(st.integers(0, (1 << width) - 1)), dtype), dtype) for _ in range(2)]
     # Zero is the simplest value of every type, and any two values can be compared.

@@ -39,7 +39,7 @@ def together(case: Case, one: Evidence, other: Evidence) -> bool:
     return found[0]
 
 
-def test_a_case_that_is_a_neighbour_of_another_and_gives_what_that_one_gives_is_one_with_it(case: Case) -> None:
+def test_a_case_that_is_a_neighbour_of_another_and_gives_what_that_one_gives_is_one_with_it(case: Case):
     beside = {**AROUND, "a.0 = 1": "-1 > 1"}
     assert together(case, TWO, failure(("0", "-1"), ("-1", "1"), beside))
     # Whatever has the second one's key is one with both.
@@ -56,11 +56,11 @@ def test_a_case_that_is_a_neighbour_of_another_and_gives_what_that_one_gives_is_
     (("0", "-1", "0"), ("-1", "1"), {}),  # another shape
 ])
 def test_what_another_cause_gives_stays_apart(case: Case, values: tuple[str, ...], wrong: tuple[str, str],
-                                              more: dict[str, str]) -> None:
+                                              more: dict[str, str]):
     assert not together(case, TWO, failure(values, wrong, {**AROUND, **more}))
 
 
-def test_few_neighbours_in_common_say_nothing(case: Case) -> None:
+def test_few_neighbours_in_common_say_nothing(case: Case):
     few = dict(list(AROUND.items())[2:])
     assert not together(case, TWO, failure(("0", "-1"), ("-1", "1"), dict(list(few.items())[:3])))
     assert together(case, TWO, failure(("0", "-1"), ("-1", "1"), dict(list(AROUND.items())[:4])))

@@ -17,7 +17,7 @@ def signature(target: str, kind: str, about: str = "float floor_divide",
     return Signature(target=target, subject="own", verdict=verdict, kind=kind, where="out", about=about)
 
 
-def test_wrong_elements_with_a_named_cause_are_one_finding_however_they_look_and_wherever() -> None:
+def test_wrong_elements_with_a_named_cause_are_one_finding_however_they_look_and_wherever():
     known = finding_of(signature(PROGRAMS, "value"))
     for same in (signature(PROGRAMS, "nondeterministic"), signature(PROGRAMS, "nan_unexpected"),
                  signature("inductor.programs_sort", "value"),
@@ -34,7 +34,7 @@ def compile_error(target: str, kind: str, where: str = "passes") -> Signature:
     return Signature(target=target, subject="own", verdict=Verdict.COMPILE_ERROR, kind=kind, where=where)
 
 
-def test_what_a_pass_complains_of_is_one_finding_in_all_generated_kernels() -> None:
+def test_what_a_pass_complains_of_is_one_finding_in_all_generated_kernels():
     said = "operand #N does not dominate this use"
     known = finding_of(compile_error("codegen.mixed", said))
     assert finding_of(compile_error("codegen.indexing", said)) == known
@@ -50,7 +50,7 @@ def test_what_a_pass_complains_of_is_one_finding_in_all_generated_kernels() -> N
     signature("codegen.mixed", "SIGABRT", "", Verdict.CRASH),
     signature(PROGRAMS, "value", about=""), signature("gluon.reduce_scan_layouts", "value"),
     signature("triton.negate", "zero_sign", ""), signature("loops.num_stages", "value", "stream")])
-def test_other_findings_are_known_as_they_are(alone: Signature) -> None:
+def test_other_findings_are_known_as_they_are(alone: Signature):
     assert finding_of(alone) == alone.key
 
 
@@ -58,7 +58,7 @@ def of(target: str, about: str, kind: str = "value", **fields: str) -> str:
     return finding_of(replace(signature(target, kind, about), subject="inductor", **fields))
 
 
-def test_dtypes_sides_and_widths_of_an_index_are_no_findings_of_their_own() -> None:
+def test_dtypes_sides_and_widths_of_an_index_are_no_findings_of_their_own():
     search = of("inductor.bucketize", "bucketize_right_i32 fp16")
     assert {of("inductor.bucketize", f"bucketize_{side}{width} {dtype}") for side in ("left", "right")
             for width in ("", "_i32") for dtype in ("bf16", "fp64", "i32")} == {search}
@@ -79,7 +79,7 @@ def test_dtypes_sides_and_widths_of_an_index_are_no_findings_of_their_own() -> N
     ("Unsupported conversion from f64 to f8E5M2 with rounding mode rtne",
      "Unsupported conversion from f64 to f8E4M3FN with rounding mode rtne"),
 ])
-def test_what_the_compiler_says_of_other_dtypes_is_one_finding(one: str, other: str) -> None:
+def test_what_the_compiler_says_of_other_dtypes_is_one_finding(one: str, other: str):
     assert one != other
     first = compile_error("inductor.pointwise", one, "source")
     second = replace(compile_error("inductor.folding", other, ""), verdict=Verdict.CRASH, about="times_one fp8")
@@ -87,7 +87,7 @@ def test_what_the_compiler_says_of_other_dtypes_is_one_finding(one: str, other: 
     assert finding_of(first) != finding_of(compile_error("inductor.pointwise", "Cannot bitcast data-type of size N"))
 
 
-def test_an_entry_of_a_known_issue_still_shows_it_where_it_ends_in_another_error_of_that_issue() -> None:
+def test_an_entry_of_a_known_issue_still_shows_it_where_it_ends_in_another_error_of_that_issue():
     entry = ENTRIES.find("sigabrt-fa7f037331")
     assert entry.signature.kind == "SIGABRT"
 
@@ -101,7 +101,7 @@ def test_an_entry_of_a_known_issue_still_shows_it_where_it_ends_in_another_error
     assert not shows("accepted", subject="own+fault:one")
 
 
-def test_another_assertion_of_one_signature_is_not_what_an_entry_shows() -> None:
+def test_another_assertion_of_one_signature_is_not_what_an_entry_shows():
     entry = ENTRIES.find("sigabrt-89561c16c7")
     outcome = outcome_of(entry.case, Verdict.CRASH, entry.signature, backend="compile:sm_90", evidence=entry.evidence)
     assert same_finding(outcome, entry)
@@ -111,7 +111,7 @@ def test_another_assertion_of_one_signature_is_not_what_an_entry_shows() -> None
     assert same_finding(replace(outcome, evidence=replace(entry.evidence, log="")), entry)
 
 
-def test_a_difference_of_two_builds_on_one_backend_does_not_stand_for_one_on_another() -> None:
+def test_a_difference_of_two_builds_on_one_backend_does_not_stand_for_one_on_another():
     entry = ENTRIES.find("triton.negate/zero-sign-c65330b634")
     seen = replace(entry.signature, kind="fixed: zero_sign")
     keys = {backend: finding_of_pair(seen, backend)

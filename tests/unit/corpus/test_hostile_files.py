@@ -124,27 +124,27 @@ def refused(data: bytes) -> str:
 
 
 @pytest.mark.parametrize("name", HOSTILE)
-def test_hostile_bytes_get_one_line(name: str) -> None:
+def test_hostile_bytes_get_one_line(name: str):
     data, expected = HOSTILE[name]
     line = refused(data)
     assert re.search(expected, line), line
 
 
 @pytest.mark.parametrize("name", [name for name in HOSTILE if "schema" not in name])
-def test_hostile_bytes_of_an_older_schema_get_one_line_too(name: str) -> None:
+def test_hostile_bytes_of_an_older_schema_get_one_line_too(name: str):
     data, expected = HOSTILE[name]
     line = refused(data.replace(b'"schema": 2', b'"schema": 1'))
     # What is read before it is told by position is told as where a field lies, or the other way round.
     assert re.search(expected, line) or "Expected" in line or "missing" in line, line
 
 
-def test_the_valid_file_is_valid() -> None:
+def test_the_valid_file_is_valid():
     """Otherwise every refusal above could have any reason."""
     assert parse(VALID.encode(), source="x") == rich_entry()
     assert parse(json.dumps(json.loads(VALID)).encode(), source="x") == rich_entry()
 
 
-def test_a_100_megabyte_file_is_refused_before_it_is_read(tmp_path: Path) -> None:
+def test_a_100_megabyte_file_is_refused_before_it_is_read(tmp_path: Path):
     corpus = Corpus(tmp_path)
     good = corpus.admit(entry())
     bad = good.path.with_name("nested.json")
@@ -160,7 +160,7 @@ def test_a_100_megabyte_file_is_refused_before_it_is_read(tmp_path: Path) -> Non
     assert "104,857,600 bytes, the limit is 262,144" in str(found[0])
 
 
-def test_refusing_never_allocates_what_the_file_describes() -> None:
+def test_refusing_never_allocates_what_the_file_describes():
     for name, (data, _) in HOSTILE.items():
         tracemalloc.start()
         refused(data)
@@ -179,7 +179,7 @@ def _hook(event: str, arguments: Any) -> None:
         _watched.append((event, arguments))
 
 
-def test_loading_executes_imports_and_opens_nothing() -> None:
+def test_loading_executes_imports_and_opens_nothing():
     """Python's own audit events, over every hostile file and ones that carry code where text is allowed."""
     global _watching
     sys.addaudithook(_hook)
@@ -255,7 +255,7 @@ def _folder_named_as_entry(good: Path, outside: Path) -> Path:
 
 @pytest.mark.parametrize("plant", [*TRICKS.values(), _pipe, _folder_named_as_entry],
                          ids=[*TRICKS, "pipe", "folder_named_as_entry"])
-def test_path_tricks_get_one_line_each(tmp_path: Path, plant: Callable[[Path, Path], Path]) -> None:
+def test_path_tricks_get_one_line_each(tmp_path: Path, plant: Callable[[Path, Path], Path]):
     corpus = Corpus(tmp_path / "corpus")
     good = planted(corpus)
     bad = plant(good, tmp_path / "outside")
@@ -264,7 +264,7 @@ def test_path_tricks_get_one_line_each(tmp_path: Path, plant: Callable[[Path, Pa
     assert [corpus.known(rich_entry().signature)] == [rich_entry()]
 
 
-def test_one_line_per_file_in_a_folder_full_of_them(tmp_path: Path) -> None:
+def test_one_line_per_file_in_a_folder_full_of_them(tmp_path: Path):
     corpus = Corpus(tmp_path)
     good = planted(corpus)
     for name, (data, _) in HOSTILE.items():
@@ -273,7 +273,7 @@ def test_one_line_per_file_in_a_folder_full_of_them(tmp_path: Path) -> None:
     assert sum(isinstance(one, CorpusEntry) for one in corpus.entries()) == 1
 
 
-def test_documents_and_hidden_files_are_no_entries(tmp_path: Path) -> None:
+def test_documents_and_hidden_files_are_no_entries(tmp_path: Path):
     corpus = Corpus(tmp_path)
     good = planted(corpus)
     for name in ("README.md", ".gitignore", f"{TARGET}/notes.md", f"{TARGET}/.{good.name}.x.tmp"):
@@ -281,12 +281,12 @@ def test_documents_and_hidden_files_are_no_entries(tmp_path: Path) -> None:
     assert lines_of(corpus) == {}
 
 
-def test_an_unreadable_root_is_one_error(tmp_path: Path) -> None:
+def test_an_unreadable_root_is_one_error(tmp_path: Path):
     with pytest.raises(TridiffError, match=r"cannot be listed \(No such file or directory\)"):
         list(Corpus(tmp_path / "absent").entries())
 
 
-def test_an_entry_for_an_unknown_target_still_loads() -> None:
+def test_an_entry_for_an_unknown_target_still_loads():
     """A corpus may be newer than the checkout; replay says that it cannot run it."""
     data = json.loads(VALID)
     data["case"]["target"] = data["signature"]["target"] = "helpers.of_tomorrow"
@@ -321,17 +321,17 @@ JSON = st.recursive(
 
 
 @given(st.binary(max_size=300))
-def test_random_bytes(data: bytes) -> None:
+def test_random_bytes(data: bytes):
     assert judged(data) is None
 
 
 @given(JSON)
-def test_random_json(value: Any) -> None:
+def test_random_json(value: Any):
     assert judged(json.dumps(value).encode()) is None
 
 
 @given(st.data())
-def test_mutated_json(data: st.DataObject) -> None:
+def test_mutated_json(data: st.DataObject):
     """Up to three places of a valid entry deleted, doubled, or replaced by other JSON."""
     tree = json.loads(VALID)
     for _ in range(data.draw(st.integers(1, 3))):
@@ -361,7 +361,7 @@ def test_mutated_json(data: st.DataObject) -> None:
 
 
 @given(st.data())
-def test_mutated_bytes(data: st.DataObject) -> None:
+def test_mutated_bytes(data: st.DataObject):
     """Bytes of a valid file overwritten, cut out, doubled, or the file cut short."""
     raw = bytearray(VALID.encode())
     for _ in range(data.draw(st.integers(1, 4))):
@@ -375,5 +375,5 @@ def test_mutated_bytes(data: st.DataObject) -> None:
 @given(st.integers(-(2**70), 2**70), st.sampled_from((
     "case/sizes/rows", "case/arrays/0/first_row", "case/arrays/2/layout/gap", "case/repeats", "evidence/row",
     "case/arrays/1/content/base/start", "case/options/num_warps", "case/params/form", "case/arrays/2/layout/order/0")))
-def test_numbers_out_of_range(number: int, path: str) -> None:
+def test_numbers_out_of_range(number: int, path: str):
     judged(changed(path, number))

@@ -20,11 +20,11 @@ from tridiff.fuzz.records.blame import ALONE, BEHIND, DEPARTS, RAISED, Tried
     ("-1", "i8", "-1"), ("1.0", "fp32", "1"), ("-128", "i8", "min"), ("4294967295", "u32", "max"), ("64", "i8", "2^k"),
     ("33554431", "u32", "large"), ("-0.0", "fp16", "-0"), ("1e-45", "fp32", "subnormal"), ("0.5", "fp64", "fraction"),
     ("nan:0x1", "fp32", "nan"), ("-inf", "fp32", "-inf"), ("1e+20", "fp32", "large")])
-def test_classes_of_values(text: str, dtype: str, told: str) -> None:
+def test_classes_of_values(text: str, dtype: str, told: str):
     assert class_of(text, dtype) == told
 
 
-def test_a_wrong_value_is_told_beside_the_right_one() -> None:
+def test_a_wrong_value_is_told_beside_the_right_one():
     assert relation("-1", "1", "i32") == "-1 > 1"
     assert relation("0.30000001", "0.3", "fp32") == "fraction inexact"
     assert relation("100", "101", "i32") == "large other"
@@ -44,7 +44,7 @@ def in_another_dtype(one: CorpusEntry) -> CorpusEntry:
     return replace(one, id="zero-sign-0000000000", case=replace(one.case, arrays=arrays))
 
 
-def test_the_same_in_another_dtype_is_proposed_as_one() -> None:
+def test_the_same_in_another_dtype_is_proposed_as_one():
     old = entry()
     new = in_another_dtype(old)
     assert proposed([new], [old]) == {new.id: f"triton.negate/{old.id}"}
@@ -53,7 +53,7 @@ def test_the_same_in_another_dtype_is_proposed_as_one() -> None:
     assert proposed([old, new], []) == {new.id: f"triton.negate/{old.id}"}
 
 
-def test_another_wrong_value_or_another_operand_is_another_finding() -> None:
+def test_another_wrong_value_or_another_operand_is_another_finding():
     old = entry()
     new = in_another_dtype(old)
     pattern = key_of(old.signature, old.case, old.evidence)
@@ -77,7 +77,7 @@ def astray(reason: str) -> str:
     return key_of(replace(entry().signature, kind="out_of_bounds", where="memory"), entry().case, None, reason)
 
 
-def test_accesses_that_went_astray_are_told_apart_by_what_they_are_and_where() -> None:
+def test_accesses_that_went_astray_are_told_apart_by_what_they_are_and_where():
     said = "k.py:39 (kernel), program (0, 0, 0): out of bounds {} of 4 bytes at {}[{}], which has 1 elements; lane {}"
     store = astray(said.format("store", "out", 1, 1) + ", 1 such lanes")
     # Neither the line, nor how far behind, nor which of the later lanes.
@@ -88,7 +88,7 @@ def test_accesses_that_went_astray_are_told_apart_by_what_they_are_and_where() -
     assert len({store, *others}) == 6
 
 
-def test_what_was_never_written_is_one_pattern_in_every_dtype() -> None:
+def test_what_was_never_written_is_one_pattern_in_every_dtype():
     def key(dtype: str, before: str, kind: str) -> str:
         one = entry()
         case = replace(one.case, arrays=tuple(replace(spec, dtype=dtype) for spec in one.case.arrays))
@@ -98,19 +98,19 @@ def test_what_was_never_written_is_one_pattern_in_every_dtype() -> None:
     assert key("fp32", "nan:0x400015", "nan_unexpected") != key("fp16", "-0.05", "value")
 
 
-def test_all_bits_are_one_wrong_value_with_and_without_sign() -> None:
+def test_all_bits_are_one_wrong_value_with_and_without_sign():
     assert relation("0", "255", "u8") == relation("0", "-1", "i8") == "0 > -1"
     assert relation("0", "127", "i8") == "0 > max"
 
 
-def test_a_dtype_without_which_nothing_fails_is_part_of_the_pattern() -> None:
+def test_a_dtype_without_which_nothing_fails_is_part_of_the_pattern():
     old = entry()
     alone = replace(in_another_dtype(old), evidence=replace(old.evidence, alone="fp64"))
     assert proposed([alone], [old]) == {}
     assert proposed([in_another_dtype(old)], [old]) != {}
 
 
-def test_findings_of_one_smallest_case_part_by_their_neighbours() -> None:
+def test_findings_of_one_smallest_case_part_by_their_neighbours():
     """-1 // 2 is -1 where a quotient is floored, and where it is computed in 32 bits."""
     def with_neighbours(one: CorpusEntry, **said: str) -> CorpusEntry:
         return replace(one, evidence=replace(one.evidence, beside=said))
@@ -128,13 +128,13 @@ def test_findings_of_one_smallest_case_part_by_their_neighbours() -> None:
     ("1 > other", "1 > -inf", False), ("1 > 0", "1 > other", False), ("0 > nan", "0 > inf", False),
     ("1 > 2", "", True), ("0 > 3", "0 > 1", True), ("out_of_bounds", "0 > 1", True), ("1 > 2", "1 > 2", False)])
 def test_in_another_dtype_a_neighbour_may_give_another_number_and_not_be_right(
-        one: str, other: str, apart: bool) -> None:
+        one: str, other: str, apart: bool):
     """What is beyond a row is the smallest value of a dtype, -inf or 0: a maximum that is a minimum gives either."""
     assert contrary(one, ("i8",), other, ("fp16",)) == contrary(other, ("fp16",), one, ("i8",)) == apart
     assert contrary(one, ("i8",), other, ("i8",)) == (one != other)
 
 
-def test_what_needs_a_setting_is_told_by_it_and_not_by_its_operands() -> None:
+def test_what_needs_a_setting_is_told_by_it_and_not_by_its_operands():
     one = quotient()
     other = replace(one.evidence, inputs={name: ("7",) * len(values) for name, values in one.evidence.inputs.items()})
 
@@ -158,21 +158,21 @@ def test_what_needs_a_setting_is_told_by_it_and_not_by_its_operands() -> None:
 
 @pytest.mark.parametrize(("said", "told"), [({}, "block"), ({"block": ""}, "block"), ({"block": "0 > 1"}, ""),
                                             ({"a.0 = 1": ""}, "")])
-def test_a_setting_is_told_where_the_simplest_one_is_right(said: dict[str, str], told: str) -> None:
+def test_a_setting_is_told_where_the_simplest_one_is_right(said: dict[str, str], told: str):
     """Of a case whose neighbours were not asked for, every setting counts."""
     one = quotient()
     found = pattern_of(one.signature, one.case, replace(one.evidence, beside=said))
     assert found is not None and " ".join(name for name in found.settings if name.startswith("block")) == told
 
 
-def test_comparisons_are_one_part_and_masks_and_bitcasts_are_told() -> None:
+def test_comparisons_are_one_part_and_masks_and_bitcasts_are_told():
     said = {"nodes": [{"type": "load", "mask": 0}, {"type": "load", "mask": None}, {"type": "op", "op": "ge"},
                       {"type": "op", "op": "lt"},
                       {"type": "cast", "bitcast": True}, {"type": "cast", "bitcast": False}]}
     assert sorted(_words(said)) == ["bitcast", "cast", "cast", "compare", "compare", "load", "load", "mask"]
 
 
-def test_where_a_drawn_program_stores_does_not_depend_on_its_operations() -> None:
+def test_where_a_drawn_program_stores_does_not_depend_on_its_operations():
     drawn = [one for one in ENTRIES.entries() if isinstance(one, CorpusEntry) and one.case.target == "codegen.indexing"]
     first = drawn[0]
     signature = replace(first.signature, verdict=Verdict.DISAGREE, kind="out_of_bounds", where="memory")
@@ -182,7 +182,7 @@ def test_where_a_drawn_program_stores_does_not_depend_on_its_operations() -> Non
     assert pattern_of(signature, first.case, None, said.format(0).replace("store", "load")).key not in keys
 
 
-def test_what_one_pass_does_to_one_operation_is_one_finding_in_every_target() -> None:
+def test_what_one_pass_does_to_one_operation_is_one_finding_in_every_target():
     def blamed(one: CorpusEntry, name: str, step: str = "make_ttir add_cse", operation: str = " at > arith.subi",
                ) -> CorpusEntry:
         tried = Tried(change=f"evaluated IR behind {step}", effect="same", said=f"disagree{operation}")
@@ -197,7 +197,7 @@ def test_what_one_pass_does_to_one_operation_is_one_finding_in_every_target() ->
     assert proposed(new, [old]) == {"value-1": "triton.negate/value-0"}
 
 
-def test_a_pass_that_exchanges_operands_is_one_finding_whatever_the_operation() -> None:
+def test_a_pass_that_exchanges_operands_is_one_finding_whatever_the_operation():
     def key(operation: str) -> str:
         tried = Tried(change="evaluated IR behind make_ttir add_cse", effect="same", said=f"disagree at {operation}")
         blame = Blame(stage="ttir", step="make_ttir add_cse", confidence="seen", triton="3.9.0",
@@ -211,7 +211,7 @@ def test_a_pass_that_exchanges_operands_is_one_finding_whatever_the_operation() 
     assert exchanged not in (key("arith.subi > arith.addi"), key("arith.select > arith.select"))
 
 
-def test_one_message_is_one_finding_in_every_target() -> None:
+def test_one_message_is_one_finding_in_every_target():
     def said(one: CorpusEntry, name: str, kind: str, subject: str = "own") -> CorpusEntry:
         told = replace(one.signature, verdict=Verdict.CRASH, kind=kind, subject=subject)
         return replace(one, id=name, signature=told)
@@ -228,7 +228,7 @@ def test_one_message_is_one_finding_in_every_target() -> None:
     assert proposed(typed, []) == {"i": "triton.floordiv/h"}
 
 
-def test_errors_behind_which_one_function_is_are_one_finding_whatever_they_say() -> None:
+def test_errors_behind_which_one_function_is_are_one_finding_whatever_they_say():
     def failing(one: CorpusEntry, name: str, kind: str, behind: str = "", about: str = "") -> CorpusEntry:
         told = replace(one.signature, verdict=Verdict.CRASH, kind=kind, about=about)
         evidence = (f"{BEHIND}language/semantic.py {behind}",) if behind else ()
@@ -250,7 +250,7 @@ def test_errors_behind_which_one_function_is_are_one_finding_whatever_they_say()
     assert proposed([inductor], [old]) == {}
 
 
-def test_a_check_that_nobody_else_is_behind_is_one_finding_whoever_comes_to_it() -> None:
+def test_a_check_that_nobody_else_is_behind_is_one_finding_whoever_comes_to_it():
     """As long as every failure names another caller, each may be wrong itself."""
     def failing(name: str, behind: str, said: str = "ValueError: range N is no power of N", *more: str) -> CorpusEntry:
         evidence = (f"{RAISED}semantic.py arange", f"{BEHIND}{behind}" if behind else ALONE, *more)
@@ -270,7 +270,7 @@ def test_a_check_that_nobody_else_is_behind_is_one_finding_whoever_comes_to_it()
     assert proposed([failing("f", "core.py other", slip)], [failing("g", "", slip)]) == {}
 
 
-def test_what_departs_in_one_function_is_one_finding_whatever_it_shows_as() -> None:
+def test_what_departs_in_one_function_is_one_finding_whatever_it_shows_as():
     """A wrong value, and an error whose stack names another function: a right build says more than a stack."""
     def failing(one: CorpusEntry, name: str, *evidence: str, verdict: Verdict = Verdict.DISAGREE) -> CorpusEntry:
         blame = Blame(triton="3.9.0", backend="compile:sm_90", evidence=evidence)
@@ -287,7 +287,7 @@ def test_what_departs_in_one_function_is_one_finding_whatever_it_shows_as() -> N
     assert proposed(apart, [old]) == {"e": "triton.negate/d"}
 
 
-def test_an_operation_of_the_front_end_is_one_finding_in_every_target() -> None:
+def test_an_operation_of_the_front_end_is_one_finding_in_every_target():
     def departing(one: CorpusEntry, name: str, operation: str) -> CorpusEntry:
         tried = tuple(Tried(change="evaluated IR behind front-end", effect="same", said=said)
                       for said in ("disagree", f"disagree at {operation}"))
@@ -302,7 +302,7 @@ def test_an_operation_of_the_front_end_is_one_finding_in_every_target() -> None:
 
 @pytest.mark.parametrize(("baseline", "said"), [("", "apart without a right build"), ("3.8.0", "apart beside 3.8.0")])
 def test_a_campaign_says_whether_a_right_build_told_its_findings_apart(
-        baseline: str, said: str, capsys: pytest.CaptureFixture[str]) -> None:
+        baseline: str, said: str, capsys: pytest.CaptureFixture[str]):
     summary = Summary(id="x", options=campaign_options(baseline=baseline), environments=(), by_target=(),
                       counts=Counts(executed=3))
     render_summary(summary, [entry()], Path())

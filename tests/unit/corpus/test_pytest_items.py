@@ -32,7 +32,7 @@ def run_items(folder: Path, *, parallel: bool) -> str:
     return done.stdout + done.stderr
 
 
-def test_every_entry_is_an_item_with_its_own_result(tmp_path: Path) -> None:
+def test_every_entry_is_an_item_with_its_own_result(tmp_path: Path):
     corpus, version = Corpus(tmp_path / "corpus"), found_version()
     fault = "own+fault:trunc_for_floor"
 
@@ -64,7 +64,7 @@ def test_every_entry_is_an_item_with_its_own_result(tmp_path: Path) -> None:
     assert re.search(r"4 failed, 2 passed, 2 skipped", report), report
 
 
-def test_an_empty_corpus_is_said_and_a_missing_one_fails(tmp_path: Path) -> None:
+def test_an_empty_corpus_is_said_and_a_missing_one_fails(tmp_path: Path):
     (tmp_path / "empty" / "corpus").mkdir(parents=True)
     assert "the corpus has no entry yet" in run_items(tmp_path / "empty", parallel=False)
     (tmp_path / "absent").mkdir()

@@ -69,14 +69,14 @@ def only(expected: Expectation, seen: Verdict, kind: str = "value", **workers: s
 
 
 @pytest.mark.parametrize("verdict", list(Verdict))
-def test_the_expected_verdict_is_as_expected(verdict: Verdict) -> None:
+def test_the_expected_verdict_is_as_expected(verdict: Verdict):
     result = only(expect(verdict=verdict), verdict)
     assert (result.ok, result.status, result.expected, result.actual) == (True, "as_expected", verdict.value,
                                                                           verdict.value)
 
 
 @pytest.mark.parametrize(("wanted", "seen"), [(a, b) for a in Verdict for b in Verdict if a is not b])
-def test_any_other_verdict_is_a_change_or_not_checked(wanted: Verdict, seen: Verdict) -> None:
+def test_any_other_verdict_is_a_change_or_not_checked(wanted: Verdict, seen: Verdict):
     result = only(expect(verdict=wanted), seen)
     expected = (None, "not_checked") if seen is Verdict.NOT_CHECKED else (False, "changed")
     assert (result.ok, result.status) == expected
@@ -84,12 +84,12 @@ def test_any_other_verdict_is_a_change_or_not_checked(wanted: Verdict, seen: Ver
     assert result.outcome.verdict is seen
 
 
-def test_a_finding_that_stopped_is_reported_with_what_to_do() -> None:
+def test_a_finding_that_stopped_is_reported_with_what_to_do():
     assert only(expect(), Verdict.AGREE).reason == (
         "expected disagree, agrees now; if it is fixed, record the new verdict")
 
 
-def test_failing_in_another_way_is_a_change() -> None:
+def test_failing_in_another_way_is_a_change():
     result = only(expect(kind="value"), Verdict.DISAGREE, "nan_missing")
     assert (result.ok, result.reason) == (False, "still disagree, but of kind nan_missing instead of value")
     assert only(expect(kind="value"), Verdict.DISAGREE, "value").ok is True
@@ -97,7 +97,7 @@ def test_failing_in_another_way_is_a_change() -> None:
 
 
 @pytest.mark.parametrize("about, ok", [("product, one stage", True), ("product, rows split", False)])
-def test_another_symptom_of_the_same_named_cause_is_no_change(about: str, ok: bool) -> None:
+def test_another_symptom_of_the_same_named_cause_is_no_change(about: str, ok: bool):
     known = next(one for one in ENTRIES.entries() if isinstance(one, CorpusEntry) and (
         one.signature.about == "product, one stage"))
     crash = replace(known.signature, verdict=Verdict.CRASH, kind="illegal_address", where="", about=about)
@@ -109,20 +109,20 @@ def test_another_symptom_of_the_same_named_cause_is_no_change(about: str, ok: bo
     assert result.ok is ok
 
 
-def test_without_an_expectation_a_verdict_is_new_information() -> None:
+def test_without_an_expectation_a_verdict_is_new_information():
     for verdict in (Verdict.AGREE, Verdict.DISAGREE):
         result = only(expect(triton="3.6.0"), verdict, triton="3.9.0")
         assert (result.ok, result.status, result.expected, result.actual) == (
             None, "new_information", "unknown", verdict.value)
 
 
-def test_the_installed_torch_counts_where_it_is_the_subject() -> None:
+def test_the_installed_torch_counts_where_it_is_the_subject():
     assert only(expect("inductor", torch="2.13.0"), Verdict.DISAGREE).ok is True
     assert only(expect("inductor", torch="2.11.0"), Verdict.DISAGREE).status == "new_information"
     assert only(expect("own", torch="2.11.0"), Verdict.DISAGREE).ok is True
 
 
-def test_an_entry_runs_where_expectations_and_machine_meet() -> None:
+def test_an_entry_runs_where_expectations_and_machine_meet():
     one = entry(expected=(expect(backend="cuda"), expect(backend="interpreter"), expect(backend="compile:sm_90"),
                           expect(backend="interpreter", triton="3.6.0"),
                           expect("inductor", backend="interpreter", torch="2.13.0")))
@@ -135,7 +135,7 @@ def test_an_entry_runs_where_expectations_and_machine_meet() -> None:
     assert [result.status for result in found] == ["as_expected", "new_information"]
 
 
-def test_no_common_backend_is_said_and_never_a_pass() -> None:
+def test_no_common_backend_is_said_and_never_a_pass():
     workers = FakeWorkers(always(Verdict.AGREE))
     (result,) = results([entry(expected=(expect(backend="cuda"),))], workers)
     assert (result.ok, result.status, result.actual) == (None, "not_checked", "unknown")
@@ -143,7 +143,7 @@ def test_no_common_backend_is_said_and_never_a_pass() -> None:
     assert workers.started == []
 
 
-def test_one_pool_per_kind_of_backend_started_late_and_closed() -> None:
+def test_one_pool_per_kind_of_backend_started_late_and_closed():
     backends = ("interpreter", "compile:sm_80", "compile:sm_90")
     one = entry(expected=tuple(expect(backend=backend) for backend in backends))
     workers = FakeWorkers(always(Verdict.DISAGREE))
@@ -156,7 +156,7 @@ def test_one_pool_per_kind_of_backend_started_late_and_closed() -> None:
     assert sorted(workers.closed) == sorted(workers.started)
 
 
-def test_leaving_early_closes_the_pools() -> None:
+def test_leaving_early_closes_the_pools():
     workers = FakeWorkers(always(Verdict.DISAGREE))
     stream: Iterator[ReplayResult] = replay([entry(), entry()], backends=("interpreter",), start=workers.start)
     next(stream)
@@ -168,7 +168,7 @@ def flaky(reproduced: str) -> CorpusEntry:
     return replace(entry(), status="flaky", reproduced=reproduced)
 
 
-def test_a_flaky_finding_is_tried_until_it_shows() -> None:
+def test_a_flaky_finding_is_tried_until_it_shows():
     def every_fourth(case: Case, subject: str, backend: str, number: int) -> Outcome:
         return outcome(case, subject, Verdict.DISAGREE if number % 4 == 0 else Verdict.AGREE, backend=backend)
 
@@ -178,14 +178,14 @@ def test_a_flaky_finding_is_tried_until_it_shows() -> None:
 
 @pytest.mark.parametrize(("reproduced", "attempts"), [
     ("1/2", 10), ("9/10", 3), ("1/1000", FLAKY_ATTEMPTS), ("0/0", FLAKY_ATTEMPTS)])
-def test_a_flaky_finding_that_stays_away_is_a_change(reproduced: str, attempts: int) -> None:
+def test_a_flaky_finding_that_stays_away_is_a_change(reproduced: str, attempts: int):
     workers = FakeWorkers(always(Verdict.AGREE))
     (result,) = results([flaky(reproduced)], workers)
     assert (result.ok, result.attempts, len(workers.runs)) == (False, attempts, attempts)
     assert f"in {attempts} attempts at a flaky finding" in result.reason
 
 
-def test_a_stable_finding_is_run_once() -> None:
+def test_a_stable_finding_is_run_once():
     workers = FakeWorkers(always(Verdict.AGREE))
     results([entry()], workers)
     assert len(workers.runs) == 1
@@ -195,7 +195,7 @@ def of_target(target: str) -> CorpusEntry:
     return entry(subject="own", case=division_case(target=target), expected=(expect(),))
 
 
-def test_what_cannot_run_gets_its_line_and_the_rest_goes_on() -> None:
+def test_what_cannot_run_gets_its_line_and_the_rest_goes_on():
     without_arrays = replace(division_case(), arrays=(), sizes={})
     entries: list[CorpusEntry | TridiffError] = [
         TridiffError("helpers.x/broken.json: not valid JSON", fix="delete the file"), of_target("helpers.of_tomorrow"),
@@ -212,7 +212,7 @@ def test_what_cannot_run_gets_its_line_and_the_rest_goes_on() -> None:
     assert len(workers.runs) == 1
 
 
-def test_a_worker_that_refuses_the_case_gives_a_line() -> None:
+def test_a_worker_that_refuses_the_case_gives_a_line():
     def refuse(case: Case, subject: str, backend: str, number: int) -> Outcome:
         raise TridiffError("'x' is no i32 value", fix="write a decimal integer")
 
@@ -221,12 +221,12 @@ def test_a_worker_that_refuses_the_case_gives_a_line() -> None:
         None, "unreadable", "'x' is no i32 value; write a decimal integer")
 
 
-def test_fitting_cases_are_no_misfits() -> None:
+def test_fitting_cases_are_no_misfits():
     assert misfit(division_case(), "own") == ""
     assert misfit(division_case(target="triton.mod"), "own+fault:floor_for_trunc") == ""
 
 
-def test_the_table_sets_expectations_beside_what_was_seen() -> None:
+def test_the_table_sets_expectations_beside_what_was_seen():
     first = entry(expected=(expect(triton="3.10.0", verdict=Verdict.AGREE), expect(triton="3.9.0"),
                             expect(triton="3.9.0", backend="cuda")))
     second = of_target("triton.mod")
@@ -252,7 +252,7 @@ def test_the_table_sets_expectations_beside_what_was_seen() -> None:
         assert piece in text
 
 
-def test_a_wide_table_keeps_the_version_that_ran_and_says_what_is_no_defect() -> None:
+def test_a_wide_table_keeps_the_version_that_ran_and_says_what_is_no_defect():
     old = tuple(expect(triton=f"3.{minor}.0", backend=backend) for minor in (1, 2) for backend in BACKENDS)
     first = replace(entry(expected=(*old, expect(triton="3.9.0"))), truth="by_design")
     workers = FakeWorkers(lambda case, subject, backend, number: outcome(case, subject, Verdict.DISAGREE))
@@ -262,7 +262,7 @@ def test_a_wide_table_keeps_the_version_that_ran_and_says_what_is_no_defect() ->
     assert "3.9.0" in text and "3.1.0" not in text and "(by_design)" in text
 
 
-def test_available_backends_ask_a_child_only_where_a_device_exists(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_available_backends_ask_a_child_only_where_a_device_exists(monkeypatch: pytest.MonkeyPatch):
     asked = []
     monkeypatch.setattr(available.Path, "glob", lambda self, pattern: iter(()))
     monkeypatch.setattr(available.Path, "exists", lambda self: False)
@@ -287,7 +287,7 @@ def test_available_backends_ask_a_child_only_where_a_device_exists(monkeypatch: 
         available.gpu_count.cache_clear()
 
 
-def test_real_workers_on_the_interpreter_and_ahead_of_time() -> None:
+def test_real_workers_on_the_interpreter_and_ahead_of_time():
     """A planted fault shows, the own helper agrees, compiling says so, and none of it imports torch here."""
     source = (
         "import sys\n"

@@ -39,7 +39,7 @@ def stored_names(corpus: Corpus) -> list[str]:
     return sorted(str(path.relative_to(corpus.root)) for path in corpus.root.rglob("*") if path.is_file())
 
 
-def test_a_new_finding_lands_at_target_and_id_and_reads_back_equal(corpus: Corpus) -> None:
+def test_a_new_finding_lands_at_target_and_id_and_reads_back_equal(corpus: Corpus):
     new = rich_entry()
     admission = corpus.admit(new)
     assert admission.status == "new"
@@ -49,7 +49,7 @@ def test_a_new_finding_lands_at_target_and_id_and_reads_back_equal(corpus: Corpu
     assert admission.path.stat().st_mode & 0o777 == 0o644
 
 
-def test_entries_come_sorted_by_path_and_lazily(corpus: Corpus) -> None:
+def test_entries_come_sorted_by_path_and_lazily(corpus: Corpus):
     for target in ("triton.mod", "helpers.minimum", "triton.floordiv"):
         corpus.admit(entry(case=division_case(target=target)))
     found = [one.case.target for one in corpus.entries() if isinstance(one, CorpusEntry)]
@@ -60,7 +60,7 @@ def test_entries_come_sorted_by_path_and_lazily(corpus: Corpus) -> None:
     assert [isinstance(one, CorpusEntry) for _, one in stream] == [True, False]
 
 
-def test_the_same_signature_is_stored_once(corpus: Corpus) -> None:
+def test_the_same_signature_is_stored_once(corpus: Corpus):
     first = entry()
     corpus.admit(first)
     again = replace(first, id="another-name", case=division_case(("-7",), ("3",)))
@@ -71,7 +71,7 @@ def test_the_same_signature_is_stored_once(corpus: Corpus) -> None:
     assert len(list(corpus.entries())) == 4
 
 
-def test_a_known_finding_gains_the_versions_it_was_not_seen_on(corpus: Corpus) -> None:
+def test_a_known_finding_gains_the_versions_it_was_not_seen_on(corpus: Corpus):
     first = entry(expected=(expect(triton="3.9.0"),))
     corpus.admit(first)
     admission = corpus.admit(replace(first, expected=(expect(triton="3.6.0"),)))
@@ -81,7 +81,7 @@ def test_a_known_finding_gains_the_versions_it_was_not_seen_on(corpus: Corpus) -
     assert [one.triton for one in stored.expected] == ["3.6.0", "3.9.0"]
 
 
-def test_admitting_never_overturns_a_recorded_verdict(corpus: Corpus) -> None:
+def test_admitting_never_overturns_a_recorded_verdict(corpus: Corpus):
     """A finding that was fixed and comes back must stay visible as a regression."""
     fixed = entry(expected=(expect(verdict=Verdict.AGREE),))
     corpus.admit(fixed)
@@ -94,7 +94,7 @@ def test_admitting_never_overturns_a_recorded_verdict(corpus: Corpus) -> None:
     assert only(corpus).expected[1] == expect(kind="value")
 
 
-def test_known_finds_by_signature_alone(corpus: Corpus) -> None:
+def test_known_finds_by_signature_alone(corpus: Corpus):
     first = entry()
     assert corpus.known(first.signature) is None
     corpus.admit(first)
@@ -103,7 +103,7 @@ def test_known_finds_by_signature_alone(corpus: Corpus) -> None:
     assert corpus.known(entry(kind="unwritten").signature) is None
 
 
-def test_expectations_are_per_subject_version_and_backend() -> None:
+def test_expectations_are_per_subject_version_and_backend():
     one = entry(expected=(expect(), expect(triton="3.9.0+git1a2b"),
                           expect("inductor", torch="2.11.0", verdict=Verdict.AGREE),
                           expect("inductor", torch="2.13.0")))
@@ -123,7 +123,7 @@ def test_expectations_are_per_subject_version_and_backend() -> None:
     assert verdict(subject="inductor", torch="2.12.0") is None
 
 
-def test_with_verdict_replaces_exactly_its_own_expectation() -> None:
+def test_with_verdict_replaces_exactly_its_own_expectation():
     one = entry(expected=(expect(triton="3.6.0"), expect(triton="3.9.0")))
     changed = with_verdict(one, subject="own", triton="3.9.0", backend="interpreter", verdict=Verdict.AGREE)
     assert changed.expected == (expect(triton="3.6.0"), expect(triton="3.9.0", verdict=Verdict.AGREE))
@@ -133,7 +133,7 @@ def test_with_verdict_replaces_exactly_its_own_expectation() -> None:
     assert len(added.expected) == 3
 
 
-def test_ids_are_readable_and_pass_the_loader() -> None:
+def test_ids_are_readable_and_pass_the_loader():
     for kind in ("value", "SIGSEGV", "CompilationError: N:N", "Ünïcode ../../x", "", "é"):
         one = entry(kind=kind)
         assert parse(pretty_json(one).encode(), source="x").id == one.id
@@ -141,7 +141,7 @@ def test_ids_are_readable_and_pass_the_loader() -> None:
     assert entry_id(entry(kind="a").signature) != entry_id(entry(kind="a", subject="own").signature)
 
 
-def test_an_entry_is_found_by_id_beginning_or_path(corpus: Corpus) -> None:
+def test_an_entry_is_found_by_id_beginning_or_path(corpus: Corpus):
     first, second = entry(), entry(kind="unwritten")
     paths = [corpus.admit(one).path for one in (first, second)]
     assert corpus.find(first.id) == first
@@ -157,20 +157,20 @@ def test_an_entry_is_found_by_id_beginning_or_path(corpus: Corpus) -> None:
 
 
 @pytest.mark.parametrize("text", ["", "no-such-entry", "../../etc/passwd", "\x1b[31m", "helpers.div_floor_integer"])
-def test_a_name_that_fits_nothing_gets_one_line(corpus: Corpus, text: str) -> None:
+def test_a_name_that_fits_nothing_gets_one_line(corpus: Corpus, text: str):
     corpus.admit(entry())
     corpus.admit(entry(kind="unwritten"))
     refusal(lambda: corpus.find(text))
 
 
-def test_near_names_are_offered(corpus: Corpus) -> None:
+def test_near_names_are_offered(corpus: Corpus):
     first = entry()
     corpus.admit(first)
     with pytest.raises(TridiffError, match=f"try {first.id}"):
         corpus.find(first.id.replace("value", "valeu"))
 
 
-def test_what_the_loader_would_refuse_is_not_written(corpus: Corpus) -> None:
+def test_what_the_loader_would_refuse_is_not_written(corpus: Corpus):
     refused = (
         replace(entry(), id="../../escape"), replace(entry(), id="Upper"),
         entry(title="x" * 501), entry(case=replace(division_case(), target="../up")),
@@ -184,7 +184,7 @@ def test_what_the_loader_would_refuse_is_not_written(corpus: Corpus) -> None:
     assert list(corpus.root.parent.rglob("*")) == []
 
 
-def test_long_evidence_is_left_out_rather_than_the_finding_lost(corpus: Corpus) -> None:
+def test_long_evidence_is_left_out_rather_than_the_finding_lost(corpus: Corpus):
     many = tuple(str(k * 1_000_003) for k in range(20_000))
     long = replace(entry(), evidence=Evidence(
         inputs={"a": many, "b": ("2",)}, actual={"out": many}, expected={"torch": {"out": many}}, log="l" * 9000))
@@ -198,7 +198,7 @@ def test_long_evidence_is_left_out_rather_than_the_finding_lost(corpus: Corpus) 
         corpus.admit(entry(kind="other", case=division_case(values, ("1",))))
 
 
-def test_an_id_taken_by_something_else_is_not_overwritten(corpus: Corpus) -> None:
+def test_an_id_taken_by_something_else_is_not_overwritten(corpus: Corpus):
     first = entry()
     path = corpus.path_of(first)
     path.parent.mkdir(parents=True)
@@ -212,7 +212,7 @@ def test_an_id_taken_by_something_else_is_not_overwritten(corpus: Corpus) -> Non
 @pytest.mark.parametrize("call", ["fsync", "replace"])
 def test_a_failing_disk_leaves_the_old_file_and_one_line(
     corpus: Corpus, monkeypatch: pytest.MonkeyPatch, number: int, call: str
-) -> None:
+):
     first = entry()
     before = corpus.admit(first).path.read_bytes()
 
@@ -237,7 +237,7 @@ def _admit_with_little_room(root: str, limit: int, answer: multiprocessing.conne
         answer.send(str(error))
 
 
-def test_a_write_that_the_kernel_cuts_short_leaves_nothing(tmp_path: Path) -> None:
+def test_a_write_that_the_kernel_cuts_short_leaves_nothing(tmp_path: Path):
     """The file size limit makes the kernel accept the first half and refuse the rest, as a full disk does."""
     ours, theirs = multiprocessing.Pipe()
     process = multiprocessing.get_context("spawn").Process(
@@ -250,7 +250,7 @@ def test_a_write_that_the_kernel_cuts_short_leaves_nothing(tmp_path: Path) -> No
     assert stored_names(Corpus(tmp_path)) == []
 
 
-def test_a_folder_that_cannot_be_written_gets_one_line(tmp_path: Path) -> None:
+def test_a_folder_that_cannot_be_written_gets_one_line(tmp_path: Path):
     (tmp_path / "corpus").write_text("a file")
     with pytest.raises(TridiffError, match="choose a corpus folder that can be written"):
         Corpus(tmp_path / "corpus").admit(entry())
@@ -262,7 +262,7 @@ def _admit_many(root: str, worker: int) -> None:
         corpus.admit(entry(kind=f"k{number % 5}", expected=(expect(triton=f"{worker}.{number}"),)))
 
 
-def test_processes_that_admit_at_once_lose_no_expectation(tmp_path: Path) -> None:
+def test_processes_that_admit_at_once_lose_no_expectation(tmp_path: Path):
     context = multiprocessing.get_context("fork")
     workers = [context.Process(target=_admit_many, args=(str(tmp_path), number)) for number in range(3)]
     for worker in workers:
@@ -276,7 +276,7 @@ def test_processes_that_admit_at_once_lose_no_expectation(tmp_path: Path) -> Non
     assert seen == sorted(f"{worker}.{number}" for worker in range(3) for number in range(30))
 
 
-def test_files_are_strict_json_with_a_line_per_thing() -> None:
+def test_files_are_strict_json_with_a_line_per_thing():
     text = pretty_json(rich_entry())
     assert msgspec.json.decode(text.encode(), type=CorpusEntry) == rich_entry()
     assert json.loads(text)["case"]["arrays"][3]["content"]["base"]["value"] == "nan:0x1"
@@ -290,7 +290,7 @@ def test_files_are_strict_json_with_a_line_per_thing() -> None:
 
 @pytest.mark.parametrize(("cause", "status"), [("", "duplicate"), ("of-another-kind", "new")])
 def test_a_finding_that_looks_like_an_entry_of_a_known_cause_under_another_name_is_kept(
-        cause: str, status: str, tmp_path: Path) -> None:
+        cause: str, status: str, tmp_path: Path):
     corpus = Corpus(tmp_path)
     stored = replace(entry(), id="value-0123456789", cause=cause)
     corpus.rewrite(stored)

@@ -66,14 +66,14 @@ def graph(*nodes: object, outer: tuple[int, ...] = (1,), r: int | None = None, b
     (graph(Constant(value="1", dtype="i32")), (), ())])
 def test_the_most_particular_part_is_the_suspect(
     program: Graph, within: tuple[str, ...], around: tuple[str, ...],
-) -> None:
+):
     assert suspect_of(program) == within
     assert suspect_of(program, astray="load") == around
     # Along a row that nothing folds, elements may be left out, or be wrong: one suspect.
     assert (suspect_of(program, astray="unwritten") == ("row",)) == (program.r is not None)
 
 
-def test_the_masks_of_a_program_are_those_of_its_loads() -> None:
+def test_the_masks_of_a_program_are_those_of_its_loads():
     assert suspect_of(graph(BELOW, MASK), astray="store") == ()
 
 
@@ -91,19 +91,19 @@ def key(program: Graph, *, right: str = "1", wrong: str = "0", said: str = "", *
 ASTRAY = "k.py:3 (kernel), program (0, 0, 0): out of bounds {} of 4 bytes at {}0[{}], which has 1 elements; lane {}"
 
 
-def test_a_wrong_formula_is_one_finding_as_a_value_and_as_an_address() -> None:
+def test_a_wrong_formula_is_one_finding_as_a_value_and_as_an_address():
     value = graph(Index(expr=QUOTIENT))
     address = graph(Load(buffer="in0", index=QUOTIENT), Pointwise(op="lt", args=(0, 0)))
     assert key(value) == key(value, right="96", wrong="-5") == key(address, said=ASTRAY.format("load", "in", -1, 0))
 
 
-def test_a_mask_that_is_lost_is_none_whose_value_is() -> None:
+def test_a_mask_that_is_lost_is_none_whose_value_is():
     lost = key(graph(BELOW, MASK), said=ASTRAY.format("load", "in", 3, 0))
     assert lost == key(graph(BELOW, MASK), said=ASTRAY.format("load", "in", 3, 2)) != key(graph(BELOW, MASK))
     assert key(graph(BELOW, READ, Masked(mask=0, arg=1))) != key(graph(BELOW, MASK))
 
 
-def test_where_nothing_particular_is_left_the_way_tells() -> None:
+def test_where_nothing_particular_is_left_the_way_tells():
     plain = graph(READ)
     keys = {key(plain), key(plain, wrong="2"), key(plain, wrong="-1"), key(plain, right="-0.0", wrong="0.0"),
             key(plain, said=ASTRAY.format("store", "out", 1, 0)), key(plain, said=ASTRAY.format("store", "out", 1, 1)),
@@ -114,7 +114,7 @@ def test_where_nothing_particular_is_left_the_way_tells() -> None:
     assert key(plain, said=ASTRAY.format("store", "out", 1, 1)) == key(plain, said=ASTRAY.format("load", "in", 2, 3))
 
 
-def test_a_program_that_is_not_small_has_no_suspect() -> None:
+def test_a_program_that_is_not_small_has_no_suspect():
     def found(parts: int) -> object:
         program = graph(BELOW, READ, *[Masked(mask=0, arg=1)] * parts)
         case = Case(target="codegen.mixed", sizes={"n": 1}, program=program,
@@ -125,7 +125,7 @@ def test_a_program_that_is_not_small_has_no_suspect() -> None:
     assert found(14) is not None and found(15) is None
 
 
-def test_what_stayed_as_it_was_is_unwritten_in_every_array() -> None:
+def test_what_stayed_as_it_was_is_unwritten_in_every_array():
     def told(kept: str, byte: str, kind: str = "value") -> str:
         arrays = ("io0 i32[n] = 7", "io0_after i32[n]", "out1 fp8e5[n]")
         case = Case(target="codegen.mixed", sizes={"n": 1}, program=graph(READ), arrays=arrays)
@@ -140,13 +140,13 @@ def test_what_stayed_as_it_was_is_unwritten_in_every_array() -> None:
     assert told("7", "-0.0546875") == told("1", "-0.0546875") == told("5", "3.0", "unwritten") != told("7", "3.0")
 
 
-def test_a_lane_too_many_shows_behind_an_array_and_as_a_second_write() -> None:
+def test_a_lane_too_many_shows_behind_an_array_and_as_a_second_write():
     assert key(graph(READ), kind="written_twice", said="1 elements of out0 were written more than once") == key(
         graph(READ), said=ASTRAY.format("store", "out", 1, 1)) != key(graph(READ), said=ASTRAY.format(
             "store", "out", 1, 0))
 
 
-def test_numbers_of_arrays_in_a_message_are_left_out() -> None:
+def test_numbers_of_arrays_in_a_message_are_left_out():
     said = [key(graph(READ), verdict=Verdict.CRASH, kind=f"AssertionError: cannot cast {text}")
             for text in ("[[N N]", "[[ N  N]", "to i8")]
     assert said[0] == said[1] != said[2]

@@ -64,7 +64,7 @@ module attributes {"ttg.num-ctas" = 1 : i32, "ttg.num-warps" = 4 : i32, ttg.targ
 """  # noqa: E501
 
 
-def test_cells_name_elements_layouts_ranks_and_attributes() -> None:
+def test_cells_name_elements_layouts_ranks_and_attributes():
     assert set(cells(IR)) == {
         "ir ttg.convert_layout i32 blocked>linear 2d", "ir ttg.local_alloc fp16 swizzled 3d",
         "ir ttg.memdesc_index fp16 swizzled 3d>2d", "ir ttg.memdesc_subslice fp16 swizzled 2d at=+0",
@@ -82,7 +82,7 @@ def test_cells_name_elements_layouts_ranks_and_attributes() -> None:
     }
 
 
-def test_operations_are_found_by_their_whole_names() -> None:
+def test_operations_are_found_by_their_whole_names():
     assert "ttg.local_load" in operations(IR) and "ttg.local" not in operations(IR)
     wanted = ("ttg.local_load", "ttg.local_gather", "ttg.warp_specialize.partitions")
     assert missing(IR, wanted) == ("ttg.local_gather",)
@@ -90,11 +90,11 @@ def test_operations_are_found_by_their_whole_names() -> None:
 
 @pytest.mark.parametrize("text", ["", "module {", "#a = #ttg.slice<{dim = 0, parent = #a}>\n ttg.x : tensor<4xi32, #a>",
                                   "%0 = ttg.local_load %1 : !ttg.memdesc<", "ttg.local_load " * 1000])
-def test_text_that_is_not_understood_makes_no_error(text: str) -> None:
+def test_text_that_is_not_understood_makes_no_error(text: str):
     assert isinstance(cells(text), tuple)
 
 
-def test_the_table_names_every_operation_of_the_dialect_once() -> None:
+def test_the_table_names_every_operation_of_the_dialect_once():
     assert len(TTG) == 27
     names = [one.name for one in DECLARED]
     assert len(set(names)) == len(names)
@@ -110,7 +110,7 @@ def shown(records: Path, *options: str) -> str:
     return CliRunner().invoke(app, ["targets", "--ir", "--records", str(records), *options]).stdout
 
 
-def test_what_ran_what_was_compiled_and_what_was_never_seen(tmp_path: Path) -> None:
+def test_what_ran_what_was_compiled_and_what_was_never_seen(tmp_path: Path):
     load = {f"ir ttg.local_load fp16 plain>blocked {k}d": 2 for k in range(25)}
     record(tmp_path, "3.9.0", {"cuda": {"gluon.view_chain": load | {"ramp": 1}},
                                "compile:sm_90": {"gluon.view_chain": {"ir ttg.memdesc_trans fp16 plain 2d": 1}}})
@@ -132,12 +132,12 @@ def test_what_ran_what_was_compiled_and_what_was_never_seen(tmp_path: Path) -> N
     assert "never seen" in text and "ttg.local_gather" in text
 
 
-def test_a_folder_without_a_ledger_says_what_to_do(tmp_path: Path) -> None:
+def test_a_folder_without_a_ledger_says_what_to_do(tmp_path: Path):
     with pytest.raises(TridiffError, match="no ledger"):
         ledgers(tmp_path)
 
 
-def test_counts_of_different_ones_are_those_of_the_largest_campaign_on_a_device(tmp_path: Path) -> None:
+def test_counts_of_different_ones_are_those_of_the_largest_campaign_on_a_device(tmp_path: Path):
     def of(triton: str, backend: str, number: int) -> Ledger:
         return Ledger(triton=triton, different={backend: {"t": {"view chain": number}}})
 
@@ -149,7 +149,7 @@ def test_counts_of_different_ones_are_those_of_the_largest_campaign_on_a_device(
     assert "Triton 3.9.0: different ones judged in one campaign: 9 (view chain)" in shown(tmp_path)
 
 
-def test_ledgers_are_equal_files_and_united_by_their_digests(tmp_path: Path) -> None:
+def test_ledgers_are_equal_files_and_united_by_their_digests(tmp_path: Path):
     def of(*digests: str) -> Ledger:
         return Ledger(triton="3.9.0", reached={"cuda": {"t": {f"ir ttg.x {k}": k for k in range(2000)}}},
                       different={"cuda": {"t": {"view chain": len(digests)}}},
@@ -167,7 +167,7 @@ def test_ledgers_are_equal_files_and_united_by_their_digests(tmp_path: Path) -> 
     assert different(ledgers(tmp_path)) == {"3.9.0": {"view chain": 2}}
 
 
-def test_packed_ledgers_are_read_as_far_as_they_are_ledgers(tmp_path: Path) -> None:
+def test_packed_ledgers_are_read_as_far_as_they_are_ledgers(tmp_path: Path):
     """A packed file of a few kilobytes may stand for gigabytes, or for nothing; a pipe never ends."""
     ledger = Ledger(triton="3.9.0", reached={"cuda": {"t": {"ir ttg.x": 1}}}, digests={"cuda": {"t": {"x": "0" * 12}}})
     path = tmp_path / "a" / "ledger.json.xz"
@@ -202,7 +202,7 @@ def test_packed_ledgers_are_read_as_far_as_they_are_ledgers(tmp_path: Path) -> N
     ("atom.global.gpu.relaxed.add.u32 %r1, [%rd1], 1;", ()), ("ld.global.b32 %r1, [%rd1];", ()),
     ("fence.proxy.alias.gpu;", ()), ("// atom.release.gpu", ()),
 ])
-def test_memory_orders_in_ptx(line: str, carried: tuple[str, ...]) -> None:
+def test_memory_orders_in_ptx(line: str, carried: tuple[str, ...]):
     wanted: tuple[MemoryOrder, ...] = ("release", "acquire")
     assert missing_orders(f".visible .entry k()\n{{\n\t{line}\n}}", wanted) == tuple(
         order for order in wanted if order not in carried)
@@ -212,7 +212,7 @@ def test_memory_orders_in_ptx(line: str, carried: tuple[str, ...]) -> None:
 @pytest.mark.parametrize(("lines", "complete"), [
     ("", True), ("S W0", True), ("S", False), ("W0 S", False), ("S W1", False), ("S W0 S W1", False),
     ("S W1 S W0", True)])
-def test_bulk_stores_are_awaited_in_ptx(lines: str, complete: bool) -> None:
+def test_bulk_stores_are_awaited_in_ptx(lines: str, complete: bool):
     spelled = {"S": "@%p7 cp.async.bulk.tensor.2d.global.shared::cta.bulk_group [%rd25, {%r25, %r28}], [%r30];",
                "W0": "cp.async.bulk.wait_group.read \t0;", "W1": "cp.async.bulk.wait_group.read \t1;"}
     text = "\n".join(["@%p6 cp.async.bulk.tensor.2d.shared::cta.global.mbarrier::complete_tx::bytes [%r23], [%rd24];",
@@ -235,7 +235,7 @@ SKIPPED = "{\n{store}\n\t@%p1 bra $L1;\n{wait}\n$L1:\n\tret;\n}"
     (BEHIND, WAIT, True), (BEHIND, "", False), (BEHIND, WAIT.replace("0", "1"), False), (PARTITIONS, WAIT, True),
     (PARTITIONS, "", False), (ASSEMBLY, WAIT, True), (ASSEMBLY, "", False), (SKIPPED, WAIT, False)],
     ids=str)
-def test_bulk_stores_are_awaited_on_every_way_to_the_end(text: str, wait: str, complete: bool) -> None:
+def test_bulk_stores_are_awaited_on_every_way_to_the_end(text: str, wait: str, complete: bool):
     """Wherever LLVM puts the blocks; among partitions, which a table of branches chooses from."""
     ptx = text.replace("{store}", STORE).replace("{wait}", wait)
     assert missing_orders(ptx, ("completion",)) == (() if complete else ("completion",))
@@ -244,7 +244,7 @@ def test_bulk_stores_are_awaited_on_every_way_to_the_end(text: str, wait: str, c
 @pytest.mark.parametrize(("lines", "fenced"), [
     ("", True), ("W F S", True), ("W S", False), ("F W S", False), ("S W", True), ("L W S F B", False),
     ("L W F S B", True), ("L F S W B", True), ("L S F W B", False), ("L S W F B", True)])
-def test_writes_are_fenced_on_every_way_to_a_bulk_store(lines: str, fenced: bool) -> None:
+def test_writes_are_fenced_on_every_way_to_a_bulk_store(lines: str, fenced: bool):
     spelled = {"W": "\tst.shared.v4.b32 \t[%r4], {%r3};", "F": "\tfence.proxy.async.shared::cta;", "S": STORE,
                "L": "$L1:", "B": "\t@%p1 bra $L1;"}
     text = "\n".join([*(spelled[one] for one in lines.split()), "\tret;"])
@@ -254,7 +254,7 @@ def test_writes_are_fenced_on_every_way_to_a_bulk_store(lines: str, fenced: bool
 @pytest.mark.parametrize(("lines", "fenced"), [
     ("T R F A", True), ("T R A", False), ("T R A F", False), ("T F R A", False), ("T A R", True), ("R T A", True),
     ("T R X F A A", True), ("T R X A", False)])
-def test_reads_are_fenced_before_their_slot_is_given_back(lines: str, fenced: bool) -> None:
+def test_reads_are_fenced_before_their_slot_is_given_back(lines: str, fenced: bool):
     spelled = {"T": "mbarrier.try_wait.parity.shared::cta.b64 p, [%r1], %r2;", "R": "ld.shared.v4.b32 {%r3}, [%r4];",
                "F": "fence.proxy.async.shared::cta;", "A": "@%p8 mbarrier.arrive.shared::cta.b64 _, [%r45];",
                "X": "mbarrier.arrive.expect_tx.shared.b64 _, [%r5], 64;"}
@@ -263,7 +263,7 @@ def test_reads_are_fenced_before_their_slot_is_given_back(lines: str, fenced: bo
 
 
 @pytest.mark.parametrize(("lines", "most"), [("", 0), ("0", 0), ("1 0", 1), ("0 2 1 0", 2), ("3", 3), ("4 0", 4)])
-def test_no_wait_leaves_more_products_under_way(lines: str, most: int) -> None:
+def test_no_wait_leaves_more_products_under_way(lines: str, most: int):
     text = "\n".join(["wgmma.mma_async.sync.aligned.m64n64k16.f32.f16.f16 {%r1}, %rd1;\nfence.proxy.async;",
                       *(f"\twgmma.wait_group.sync.aligned {left};" for left in lines.split())])
     assert missing_orders(text, PRODUCTS) == PRODUCTS[:most]
@@ -273,5 +273,5 @@ def test_no_wait_leaves_more_products_under_way(lines: str, most: int) -> None:
     ("wgmma.mma_async.sync", False), ("fence.proxy.async.shared::cta;\nwgmma.mma_async.sync", True), ("ret;", True),
     ("cp.async.bulk.tensor.2d.global.shared::cta.bulk_group [%rd1];", False),
     ("cp.async.bulk.tensor.2d.shared::cta.global [%r1];", True)])
-def test_only_what_reads_shared_memory_by_itself_needs_a_fence(text: str, there: bool) -> None:
+def test_only_what_reads_shared_memory_by_itself_needs_a_fence(text: str, there: bool):
     assert missing_orders(text, ("fence",)) == (() if there else ("fence",))

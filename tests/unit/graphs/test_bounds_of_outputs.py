@@ -25,7 +25,7 @@ def _signed_by_nan(dtype: str, target: str = "codegen.pointwise", base: Base = F
 
 
 @pytest.mark.parametrize("dtype", ["fp32", "fp64"])
-def test_a_number_of_either_sign_is_right_whatever_its_last_bit(dtype: str) -> None:
+def test_a_number_of_either_sign_is_right_whatever_its_last_bit(dtype: str):
     rehearsal = rehearse(_signed_by_nan(dtype))
     right = rehearsal.buffers["in0"].typed()
     larger = right.clone()
@@ -37,14 +37,14 @@ def test_a_number_of_either_sign_is_right_whatever_its_last_bit(dtype: str) -> N
 
 @pytest.mark.parametrize("dtype", ["fp32", "fp64"])
 @pytest.mark.parametrize("target", ["codegen.pointwise", "inductor.programs_pointwise"])
-def test_a_zero_of_either_sign_is_right_whichever_sign_torch_gives_it(target: str, dtype: str) -> None:
+def test_a_zero_of_either_sign_is_right_whichever_sign_torch_gives_it(target: str, dtype: str):
     rehearsal = rehearse(_signed_by_nan(dtype, target, Constant(value="0")))
     zero = rehearsal.buffers["in0"].typed()
     for values, verdict in ((zero, Verdict.AGREE), (-zero, Verdict.AGREE), (zero + 1e-30, Verdict.DISAGREE)):
         assert rehearsal.judged({"out0": values})[0].verdict is verdict
 
 
-def test_a_power_of_two_may_have_an_unrounded_product_as_exponent_and_no_other_one() -> None:
+def test_a_power_of_two_may_have_an_unrounded_product_as_exponent_and_no_other_one():
     """libdevice's exp2 of doubles is 2^(x - rint(x)) times a power; the difference is fused with a product x."""
     values = (-15.243711458004935, 11.471173881359301)
     products = [Fraction(one) * Fraction(one) for one in values]

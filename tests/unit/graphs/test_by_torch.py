@@ -36,13 +36,13 @@ each = pytest.mark.parametrize
 INF, NAN = float("inf"), float("nan")
 
 
-def test_a_masked_gather_is_summed_with_what_stands_for_the_rest() -> None:
+def test_a_masked_gather_is_summed_with_what_stands_for_the_rest():
     found = by_torch.evaluate(row_sums_of_a_masked_gather(), {
         "in0": torch.tensor([1.0, 10.0, 100.0, 1000.0]), "in1": torch.tensor([0, -1, 2, 3, 0, 1])})
     assert found["out0"].tolist() == [-1 + 1000 + 100, -1 + 1 + 10]
 
 
-def test_sorting_scanning_and_scattered_sums() -> None:
+def test_sorting_scanning_and_scattered_sums():
     found = by_torch.evaluate(sorted_rows_transposed(), {
         "in0": torch.tensor([1, 3, 2, 5, NAN, 4]), "io0": torch.tensor([100, 7], dtype=torch.int32)})
     assert found["out0"].tolist()[0::2] == [3.0, 2.0, 1.0]
@@ -52,7 +52,7 @@ def test_sorting_scanning_and_scattered_sums() -> None:
     assert found["io0"].tolist() == [100 + 2 * (0 + 2), 7 + 2 * 1]
 
 
-def test_halves_are_rounded_at_the_store_or_after_every_operation() -> None:
+def test_halves_are_rounded_at_the_store_or_after_every_operation():
     x = {"in0": torch.tensor([300, 2], dtype=torch.float16)}
     assert by_torch.evaluate(halves(upcast=True), x)["out0"].tolist() == [300, 2]
     assert by_torch.evaluate(halves(upcast=False), x)["out0"].tolist() == [INF, 2]
@@ -69,7 +69,7 @@ def test_halves_are_rounded_at_the_store_or_after_every_operation() -> None:
     ("fma", "fp64", "fp64", ([-2.7e303, 1e200], [-2.7e303, -1e200], [1.0, 1.0]), [INF, -INF])])
 def test_single_operations(
     op: str, dtype: str, result: str, inputs: tuple[list[float], ...], expected: list[float]
-) -> None:
+):
     graph = pointwise(op, dtype, result, length=len(expected), arity=len(inputs))
     given_values = {f"in{k}": torch.tensor(one, dtype=torch_dtype(dtype)) for k, one in enumerate(inputs)}
     assert by_torch.evaluate(graph, given_values)["out0"].tolist() == expected
@@ -81,7 +81,7 @@ def test_single_operations(
     (apply("to_float", apply("floordiv", num(-7), num(2))), -4.0),
     (apply("to_float", apply("ceildiv", num(-7), num(2))), -3.0),
     (apply("max", Real(value="inf"), Real(value="-1.5")), INF)])
-def test_index_expressions_follow_python(expr: object, expected: float) -> None:
+def test_index_expressions_follow_python(expr: object, expected: float):
     graph = vector(Index(expr=expr, dtype="fp64"), store("out0", X, 0), length=1, out0="fp64")
     assert by_torch.evaluate(graph, {})["out0"].tolist() == [expected]
 
@@ -111,7 +111,7 @@ def _disagreements(case: Case) -> list[str]:
 
 
 @each("family", FAMILIES)
-def test_both_references_agree_on_drawn_programs(family: Family) -> None:
+def test_both_references_agree_on_drawn_programs(family: Family):
     limits = Limits(elements=512, variants=False)
     cases = draws(programs(family, target=f"codegen.{family}", limits=limits), 40, seed=17)
     with warnings.catch_warnings():

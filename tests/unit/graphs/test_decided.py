@@ -54,7 +54,7 @@ REALS = sorted(op.name for op in OPS.values() if op.name.partition("_")[0] not i
 
 
 @each("op", REALS)
-def test_an_open_operand_may_be_any_number(op: str) -> None:
+def test_an_open_operand_may_be_any_number(op: str):
     """Whatever it is held as: the result allows, or leaves open, what the operation gives for every number."""
     numbers = (0.0, -0.0, 1.0, -1.0, 0.5, 3.0, -7.25, np.inf, -np.inf, np.nan, 1e30, 2.0**-1060)
     for place in range(OPS[op].arity):
@@ -74,7 +74,7 @@ def test_an_open_operand_may_be_any_number(op: str) -> None:
 
 @each("name", KINDS)
 @each("op", sorted(TWO))
-def test_two_operands_within_their_errors(op: str, name: str) -> None:
+def test_two_operands_within_their_errors(op: str, name: str):
     rng, typed = np.random.default_rng(1), numpy_dtype(name)
     (a, x), (b, y) = (blurred(rng, name, values(rng, name)) for _ in range(2))
     with np.errstate(all="ignore"):
@@ -91,7 +91,7 @@ def test_two_operands_within_their_errors(op: str, name: str) -> None:
 
 @each("name", KINDS)
 @each("op", sorted(set(ONE) - {"div_rn_one"}))
-def test_one_operand_within_its_error(op: str, name: str) -> None:
+def test_one_operand_within_its_error(op: str, name: str):
     rng, typed = np.random.default_rng(2), numpy_dtype(name)
     a, x = blurred(rng, name, values(rng, name))
     with np.errstate(all="ignore"):
@@ -104,7 +104,7 @@ def test_one_operand_within_its_error(op: str, name: str) -> None:
     assert not inside(own + 8 * np.abs(x) + 4, found)[known].any()
 
 
-def test_nothing_outside_of_a_domain_is_a_number() -> None:
+def test_nothing_outside_of_a_domain_is_a_number():
     for op, x in (("sqrt", -767.2), ("log10", -1.03), ("rsqrt", -1.0), ("acosh", -0.8), ("asin", 2.0), ("acos", -1.5),
                   ("atanh", 3.0), ("log1p", -4.0)):
         found = apply(op, (Real("fp32", np.array([x]), np.array([1e-5])),))
@@ -114,7 +114,7 @@ def test_nothing_outside_of_a_domain_is_a_number() -> None:
     assert isinstance(across, Real) and isinstance(edge, Real) and np.isinf([across.error, edge.error]).all()
 
 
-def test_what_is_not_a_number_stays_so_and_a_quotient_by_zero_is_infinite() -> None:
+def test_what_is_not_a_number_stays_so_and_a_quotient_by_zero_is_infinite():
     nan, anything = exact_real("fp32", np.array([np.nan])), Real("fp32", np.array([1.0]), np.array([np.inf]))
     for op in ("add", "sub", "mul"):
         found = apply(op, (nan, anything))
@@ -127,7 +127,7 @@ def test_what_is_not_a_number_stays_so_and_a_quotient_by_zero_is_infinite() -> N
     assert isinstance(unsure, Real) and np.isinf(unsure.error).all()
 
 
-def test_an_open_choice_is_one_of_its_arms() -> None:
+def test_an_open_choice_is_one_of_its_arms():
     condition = Whole("i1", np.array([True, False, True]), np.array([True, True, True]))
     first, second = (exact_real("fp32", np.array(one)) for one in ([1.0, 5.0, np.inf], [3.0, 5.0, 1.0]))
     found = apply("where", (condition, first, second))
@@ -145,7 +145,7 @@ def trees(rng: np.random.Generator, parts: list[Array], combine: Callable[[Array
 
 
 @each("spread", (3, 20, 60))
-def test_running_products_and_recurrences_in_any_association(spread: int) -> None:
+def test_running_products_and_recurrences_in_any_association(spread: int):
     """Of factors that leave the range of fp32 on their way up, on their way down, or not; with zeros."""
     rng = np.random.default_rng(spread)
     factor = np.ldexp(rng.uniform(1, 2, (300, 9)), rng.integers(-spread, spread, (300, 9))).astype(np.float32)
@@ -170,7 +170,7 @@ def test_running_products_and_recurrences_in_any_association(spread: int) -> Non
 
 
 @each("spread", (3, 20, 40))
-def test_products_of_any_subsets(spread: int) -> None:
+def test_products_of_any_subsets(spread: int):
     rng = np.random.default_rng(spread)
     factor = np.ldexp(rng.uniform(1, 2, (300, 9)), rng.integers(-spread, spread, (300, 9))).astype(np.float32)
     found = folds.reduce_prod(exact_real("fp32", factor))
@@ -183,7 +183,7 @@ def test_products_of_any_subsets(spread: int) -> None:
     assert np.isfinite(found.error).any()
 
 
-def test_sums_of_one_sign_that_are_too_large() -> None:
+def test_sums_of_one_sign_that_are_too_large():
     largest = float(dtype("fp32").max)
     rows = exact_real("fp32", np.array([
         [largest, largest, 1.0], [largest, -largest, largest], [-largest, -largest, 0.0], [largest, 1e30, 0.0]]))
@@ -193,7 +193,7 @@ def test_sums_of_one_sign_that_are_too_large() -> None:
 
 
 @each("name", KINDS)
-def test_a_product_of_the_largest_number_and_one_is_not_known_to_be_infinite(name: str) -> None:
+def test_a_product_of_the_largest_number_and_one_is_not_known_to_be_infinite(name: str):
     largest = float(dtype(name).max)
     with np.errstate(all="ignore"):
         found = folds.scan_prod(exact_real(name, np.array([[largest, 1.0, -4.0]])))

@@ -29,7 +29,7 @@ def reals(*numbers: float, error: float | tuple[float, ...] = 0.0) -> Real:
 
 @each("row", [[1.0, NAN, 3e38], [3e38, 3e38, NAN], [INF, 1.0, -INF], [NAN, INF, 0.0], [INF, 0.0, 2.0],
               [3e38, -3e38, 3e38], [INF, 1.0, 2.0]])
-def test_sums_and_products_are_nan_where_every_order_gives_nan(row: list[float]) -> None:
+def test_sums_and_products_are_nan_where_every_order_gives_nan(row: list[float]):
     real = exact_real("fp32", np.array([row]))
     total, product = folds.reduce_sum(real), folds.reduce_prod(real)
     rng = np.random.default_rng(1)
@@ -42,7 +42,7 @@ def test_sums_and_products_are_nan_where_every_order_gives_nan(row: list[float])
         assert inside(np.array(given, dtype=np.float64), held).all()
 
 
-def test_a_nan_is_certain_beside_what_is_open() -> None:
+def test_a_nan_is_certain_beside_what_is_open():
     row = Real("fp32", np.array([[2.0, NAN, 5.0]]), np.array([[INF, 0.0, INF]]))
     for found in (folds.reduce_sum(row), folds.reduce_prod(row), folds.reduce_extremum(row, largest=True)):
         assert found.nan.all()
@@ -54,13 +54,13 @@ def test_a_nan_is_certain_beside_what_is_open() -> None:
     assert folds.reduce_sum(Real("fp32", np.array([[2.0, NAN]]), np.array([[0.0, INF]]))).error.item() == INF, "or not"
 
 
-def test_the_first_nan_is_found_whatever_is_behind_it() -> None:
+def test_the_first_nan_is_found_whatever_is_behind_it():
     row = Real("fp32", np.array([[2.0, NAN, 5.0], [2.0, NAN, 5.0]]), np.array([[0.5, 0.0, INF], [INF, 0.0, 0.0]]))
     found = folds.arg_extremum(row, largest=True)
     assert found.value.tolist() == [1, 1] and found.open.tolist() == [False, True]
 
 
-def test_a_recurrence_begins_with_its_first_summand_and_keeps_a_nan() -> None:
+def test_a_recurrence_begins_with_its_first_summand_and_keeps_a_nan():
     scale = exact_real("fp64", np.array([[NAN, 3e200, 2.0, 0.0]]))
     shift = exact_real("fp64", np.array([[-INF, 3e200, NAN, 1.0]]))
     _, found = scan("affine", (scale, shift))
@@ -73,7 +73,7 @@ def test_a_recurrence_begins_with_its_first_summand_and_keeps_a_nan() -> None:
 
 
 @each("high", (0, 1, 3))
-def test_products_of_numbers_that_may_be_zero(high: int) -> None:
+def test_products_of_numbers_that_may_be_zero(high: int):
     """No relative error is known of them; they are no larger than the product of their ends."""
     rng = np.random.default_rng(high)
     value = np.where(rng.random((400, 7)) < 0.3, 0.0, np.ldexp(rng.uniform(-1, 1, (400, 7)), high)).astype(np.float32)
@@ -88,7 +88,7 @@ def test_products_of_numbers_that_may_be_zero(high: int) -> None:
     assert not inside(np.full(400, NAN), found).any()
 
 
-def test_a_zero_divided_and_a_number_over_an_infinity_are_zeros_of_a_known_sign() -> None:
+def test_a_zero_divided_and_a_number_over_an_infinity_are_zeros_of_a_known_sign():
     found = apply("truediv", (reals(0.0, -0.0, 3.0, 0.0, 0.0), reals(5.0, 7.0, -INF, 1e-40, 0.0)))
     assert isinstance(found, Real)
     assert found.error[:3].tolist() == [0, 0, 0] and np.signbit(found.value[:3]).tolist() == [False, True, True]
@@ -97,7 +97,7 @@ def test_a_zero_divided_and_a_number_over_an_infinity_are_zeros_of_a_known_sign(
     assert isinstance(blurry, Real) and blurry.exact[0] and not blurry.exact[1]
 
 
-def test_what_is_scaled_far_below_the_smallest_number_vanishes_and_a_flushed_operand_gives_zero() -> None:
+def test_what_is_scaled_far_below_the_smallest_number_vanishes_and_a_flushed_operand_gives_zero():
     scale = Whole("i32", np.array([-200, -2147483648, 10, 10]), np.zeros(4, bool))
     found = apply("ldexp", (reals(-3.0, 1e30, 1e-40, 3.0), scale))
     assert isinstance(found, Real)
@@ -108,7 +108,7 @@ def test_what_is_scaled_far_below_the_smallest_number_vanishes_and_a_flushed_ope
     assert found.error[3] == 0
 
 
-def test_zeros_of_either_sign_have_steps_and_exponents() -> None:
+def test_zeros_of_either_sign_have_steps_and_exponents():
     zero = reals(0.0, error=TINY)
     for op_ in ("floor", "ceil", "trunc", "round"):
         found = apply(op_, (zero,))
@@ -118,7 +118,7 @@ def test_zeros_of_either_sign_have_steps_and_exponents() -> None:
     assert (exponent.value.item(), exponent.open.item(), mantissa.error.item()) == (0, False, TINY)
 
 
-def test_a_negative_number_has_no_power_that_is_no_whole_number() -> None:
+def test_a_negative_number_has_no_power_that_is_no_whole_number():
     exponent = reals(0.5, 2.0, 0.5, 2.5, error=(0.2, 0.2, 0.2, 0.5))
     found = apply("pow", (reals(-2.0, -2.0, 2.0, -2.0, error=0.1), exponent))
     assert isinstance(found, Real) and found.nan.tolist() == [True, False, False, False]
@@ -126,7 +126,7 @@ def test_a_negative_number_has_no_power_that_is_no_whole_number() -> None:
 
 
 @each("places", (0, 2))
-def test_a_decimal_of_a_number_within_its_error(places: int) -> None:
+def test_a_decimal_of_a_number_within_its_error(places: int):
     """sinh and log2 are known within an ulp: their decimals mostly exactly, those of halves within a step."""
     symbols = {"x0": Whole("i64", np.arange(1, 9), np.zeros(8, bool))}
     for name in ("sinh", "log2"):
@@ -150,7 +150,7 @@ def _truths(*nodes: Node, of: list[float]) -> Whole:
 
 
 @each(("name", "right"), [("lt", False), ("gt", False), ("ne", False), ("le", True), ("ge", True), ("eq", True)])
-def test_a_number_is_itself_however_little_is_known_of_it(name: str, right: bool) -> None:
+def test_a_number_is_itself_however_little_is_known_of_it(name: str, right: bool):
     """log of a number is known within an ulp; of one that may be flushed to zero it is open."""
     given = [2.0, 3.5, NAN, 1e-40]
     found = _truths(load("in0"), op("log", 0), op(name, 1, 1), store("out0", X, 2), of=given)
@@ -164,14 +164,14 @@ def test_a_number_is_itself_however_little_is_known_of_it(name: str, right: bool
     ("argmax", (None, True, False), None), ("argmax", (False, True, None), 1), ("argmin", (True, False, None), 1),
     ("max", (None, True), 1), ("max", (None, False), None), ("min", (None, False), 0), ("prod", (None, False), 0),
     ("sum", (None, True), None)])
-def test_one_truth_value_decides(kind: str, row: tuple[bool | None, ...], right: int | None) -> None:
+def test_one_truth_value_decides(kind: str, row: tuple[bool | None, ...], right: int | None):
     truth = Whole("i1", np.array([[bool(one) for one in row]]), np.array([[one is None for one in row]]))
     found = (folds.arg_extremum(truth, largest=kind == "argmax") if kind.startswith("arg") else
              folds.integer_fold(kind, truth, "i32"))
     assert (None if found.open.item() else found.value.item()) == right
 
 
-def test_one_side_decides_a_logical_operation() -> None:
+def test_one_side_decides_a_logical_operation():
     sides = [Whole("i1", np.array(one), np.array(unsure)) for one, unsure in (
         ([False, True, False, True], [True] * 4), ([False, False, True, True], [False] * 4))]
     for op_, decided in (("logical_and", [True, True, False, False]), ("logical_or", [False, False, True, True]),
@@ -182,7 +182,7 @@ def test_one_side_decides_a_logical_operation() -> None:
 
 
 @each("name", ["fp32", "fp64"])
-def test_blurred_quotients_and_scalings_hold_what_any_subject_may_give(name: str) -> None:
+def test_blurred_quotients_and_scalings_hold_what_any_subject_may_give(name: str):
     rng = np.random.default_rng(5)
     (a, x), (b, y) = (blurred(rng, name, np.where(rng.random(4000) < 0.2, 0.0, values(rng, name))) for _ in range(2))
     typed = np.float32 if name == "fp32" else np.float64
@@ -196,7 +196,7 @@ def test_blurred_quotients_and_scalings_hold_what_any_subject_may_give(name: str
     assert isinstance(scaled, Real) and inside(given, scaled).all()
 
 
-def test_the_mean_of_states_without_weight_is_not_decided_by_them() -> None:
+def test_the_mean_of_states_without_weight_is_not_decided_by_them():
     """Our reading: a state of weight 0 does not count, whatever it holds."""
     def mean(weights: list[float]) -> Real:
         real = [exact_real("fp32", np.array([one])) for one in ([NAN, 2.0], [0.0, 0.0], weights)]
@@ -206,7 +206,7 @@ def test_the_mean_of_states_without_weight_is_not_decided_by_them() -> None:
 
 
 @each("largest", ["argmax", "argmin"])
-def test_of_zeros_with_one_index_either_may_be_kept_and_of_others_the_first(largest: str) -> None:
+def test_of_zeros_with_one_index_either_may_be_kept_and_of_others_the_first(largest: str):
     """(value, index) pairs: the order is total only where indices differ."""
     def kept(zeros: list[float], places: list[int]) -> list[bool]:
         index = Whole("i32", np.array(places, dtype=np.int32), np.zeros(len(places), dtype=bool))

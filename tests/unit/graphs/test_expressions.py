@@ -74,7 +74,7 @@ def drawn(draw: st.DrawFn) -> Expr:
 
 @settings(max_examples=150, suppress_health_check=list(HealthCheck))
 @given(drawn(), st.integers(0, 6), st.integers(0, 4), st.integers(0, 3))
-def test_every_point_equals_pythons_answer(expr: Expr, x0: int, x1: int, r: int) -> None:
+def test_every_point_equals_pythons_answer(expr: Expr, x0: int, x1: int, r: int):
     found = expressions.evaluate(expr, symbols())
     wanted = python(expr, {"x0": x0, "x1": x1, "r": r})
     value = np.broadcast_to(found.value, (7, 5, 4))[x0, x1, r]
@@ -92,11 +92,11 @@ def test_every_point_equals_pythons_answer(expr: Expr, x0: int, x1: int, r: int)
     (apply("floordiv", num(-7), num(2)), -4), (apply("mod", num(-7), num(2)), 1), (apply("mod", num(7), num(-2)), -1),
     (apply("round_to_int", Real(value="2.5")), 2), (apply("round_decimal", Real(value="2.675"), num(2)), 2.67),
     (Apply(function="min", args=(Real(value="inf"), num(3))), 3.0)])
-def test_edges(expr: Expr, wanted: float) -> None:
+def test_edges(expr: Expr, wanted: float):
     assert expressions.evaluate(expr, {}).value.item() == wanted
 
 
-def test_a_step_of_a_blurred_real_is_open() -> None:
+def test_a_step_of_a_blurred_real_is_open():
     sine = apply("sin", Real(value="0.5"))
     expr = apply("floor_to_int", apply("add", sine, apply("neg", sine)))
     found = expressions.evaluate(apply("add", expr, num(0)), {})

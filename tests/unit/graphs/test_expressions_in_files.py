@@ -22,7 +22,7 @@ from tridiff.kernels.codegen.graph import (
 STRIDED = apply("add", apply("mul", X, num(-63)), apply("to_float", Real(value="0x1.8p-3")))
 
 
-def test_a_node_says_its_expression_as_text_and_is_read_from_it() -> None:
+def test_a_node_says_its_expression_as_text_and_is_read_from_it():
     assert written(STRIDED) == "add(mul(x0, -63), to_float('0x1.8p-3'))"
     for node in (Index(expr=STRIDED), Load(buffer="in0", index=STRIDED), Store(buffer="out0", index=STRIDED, value=1)):
         told = without_defaults(node)
@@ -31,7 +31,7 @@ def test_a_node_says_its_expression_as_text_and_is_read_from_it() -> None:
         assert msgspec.json.decode(msgspec.json.encode(node), type=Node) == node, "messages have it part by part"
 
 
-def test_a_real_that_a_quote_would_end_stays_as_it_is() -> None:
+def test_a_real_that_a_quote_would_end_stays_as_it_is():
     for value in ("it's", "'"):
         told = without_defaults(Index(expr=Real(value=value)))
         assert isinstance(told, dict) and told["expr"] == {"type": "real", "value": value}
@@ -41,7 +41,7 @@ def test_a_real_that_a_quote_would_end_stays_as_it_is() -> None:
     "", "add(", "add()", "add(x0,)", "add(x0))", "x0 x0", "x0,", "pow(x0)", "Add(x0)", "add(x0) ;", "9" * 20,
     "9" * 5000,
     "min(0" + ", 1" * 8 + ")", "neg(" * 65 + "x0" + ")" * 65, "''" + "'", "x" * 40])
-def test_what_is_no_expression_is_refused_in_one_line(text: str) -> None:
+def test_what_is_no_expression_is_refused_in_one_line(text: str):
     with pytest.raises(ValueError):
         read(text)
     with pytest.raises(msgspec.ValidationError) as refused:
@@ -50,7 +50,7 @@ def test_what_is_no_expression_is_refused_in_one_line(text: str) -> None:
 
 
 @pytest.mark.parametrize("expr", [X, num(-(2**63)), Real(value="nan"), apply("neg", X), STRIDED])
-def test_every_kind_of_expression_is_read_back(expr: Expr) -> None:
+def test_every_kind_of_expression_is_read_back(expr: Expr):
     assert read(written(expr)) == expr
 
 
@@ -65,7 +65,7 @@ def test_every_kind_of_expression_is_read_back(expr: Expr) -> None:
     (constant("1 2", "fp32"), ""), (constant("in0[x0]", "i32"), "in0[x0] i32"),
     (Load(buffer="in0", index=Real(value="] = v1")), "in0['] = v1']"), (Load(buffer="in0", index=Real(value="'")), ""),
     (Index(expr=X), "")])
-def test_a_node_is_text_in_files_where_that_says_all_of_it(node: Node, text: str) -> None:
+def test_a_node_is_text_in_files_where_that_says_all_of_it(node: Node, text: str):
     assert node_written(node) == text
     if text:
         assert node_read(text) == node
@@ -78,7 +78,7 @@ def test_a_node_is_text_in_files_where_that_says_all_of_it(node: Node, text: str
 @pytest.mark.parametrize("text", [
     "", "in0[x0", "in0[]", "in0[x0] if v2", "in0[x0] = 3", "in0[x0] = v96", "in0[x0] = v9999", "le()", "le(0, 1)",
     "le(v0, v1, v2, v3)", "v3 into fp32", "In[x0]", "add(v0", "1.0 fp32 fp64", f"{'1' * 65} i64"])
-def test_what_is_no_node_is_refused_in_one_line(text: str) -> None:
+def test_what_is_no_node_is_refused_in_one_line(text: str):
     with pytest.raises(msgspec.ValidationError) as refused:
         msgspec.convert({"type": "graph", "outer": [1], "nodes": [text]}, Graph)
     assert "\n" not in str(refused.value) and len(str(refused.value)) < 200

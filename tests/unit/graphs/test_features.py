@@ -17,12 +17,12 @@ def drawn(number: int, *, only: frozenset[str]) -> list[Case]:
     return draws(find("codegen.mixed").draw.cases(Limits(elements=1 << 10, rows=64, only=only)), number, seed=5)
 
 
-def test_features_are_productions_groups_of_operations_and_types() -> None:
+def test_features_are_productions_groups_of_operations_and_types():
     found = features(entry(LOP3).case)
     assert {"assembly", "logic", "i32"} <= set(found) and not {"scan", "exponential", "fp32"} & set(found)
 
 
-def test_what_is_drawn_of_features_has_no_others_and_meets_the_form_more_often() -> None:
+def test_what_is_drawn_of_features_has_no_others_and_meets_the_form_more_often():
     wanted = frozenset(features(entry(LOP3).case)) - {"6 nodes"}
     some, all_of_them = drawn(150, only=wanted), drawn(150, only=frozenset())
     sorts = {type(node) for case in some for node in graph_of(case).nodes}
@@ -37,11 +37,11 @@ def having(cases: list[Case]) -> int:
     return sum(issue.concerns(case, "own") for case in cases)
 
 
-def test_names_that_are_no_features_change_nothing() -> None:
+def test_names_that_are_no_features_change_nothing():
     assert drawn(20, only=frozenset({"tl.topk"})) == drawn(20, only=frozenset())
 
 
-def test_operations_among_the_features_come_up_more_often_and_others_do_not_stay_away() -> None:
+def test_operations_among_the_features_come_up_more_often_and_others_do_not_stay_away():
     def counted(only: frozenset[str]) -> tuple[int, int]:
         nodes = [node for case in drawn(100, only=only) for node in graph_of(case).nodes]
         found = [node.op for node in nodes if isinstance(node, Pointwise)]
@@ -52,7 +52,7 @@ def test_operations_among_the_features_come_up_more_often_and_others_do_not_stay
     assert many > 3 * max(few, 10) and others > 20
 
 
-def test_programs_held_to_one_of_few_nodes_are_small_and_have_one_schedule() -> None:
+def test_programs_held_to_one_of_few_nodes_are_small_and_have_one_schedule():
     few = frozenset(features(entry(LOP3).case))
     assert "6 nodes" in few
     held, free = drawn(150, only=few), drawn(150, only=few - {"6 nodes"})

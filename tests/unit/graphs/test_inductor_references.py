@@ -49,7 +49,7 @@ def asked(name: str, kind: str, rows: int) -> Case:
 
 
 @each("kind, x", [("bf16", -90.0), ("fp32", -90.0), ("fp32", -103.0), ("fp64", -709.9)])
-def test_sigmoid_is_zero_where_its_exponential_overflows(kind: str, x: float) -> None:
+def test_sigmoid_is_zero_where_its_exponential_overflows(kind: str, x: float):
     exact = math.exp(x)
     assert 0 < exact < dtype(kind).smallest_normal
     assert accepts("sigmoid", kind, [x], [0.0]) == accepts("sigmoid", kind, [x], [exact]) == [True]
@@ -57,7 +57,7 @@ def test_sigmoid_is_zero_where_its_exponential_overflows(kind: str, x: float) ->
 
 
 @each("kind", ("bf16", "fp32", "fp64"))
-def test_sigmoid_is_exact_to_its_figure_elsewhere(kind: str) -> None:
+def test_sigmoid_is_exact_to_its_figure_elsewhere(kind: str):
     for x in (-80.0, -20.0, -1.5, 0.5, 3.0):
         exact = 1 / (1 + math.exp(-x))
         assert accepts("sigmoid", kind, [x], [exact]) == [True]
@@ -68,7 +68,7 @@ def test_sigmoid_is_exact_to_its_figure_elsewhere(kind: str) -> None:
             assert accepts("sigmoid", kind, [x], [exact * (1 + 2.0**-14)]) == [False]
 
 
-def test_the_series_of_i1_in_eager_torch_is_not_asked_for() -> None:
+def test_the_series_of_i1_in_eager_torch_is_not_asked_for():
     x = torch.tensor([8.0, 7.51235, -6.25])
     exact = references.SPECIAL["i1"](x.double().numpy())
     control = references.eagerly(OPERATIONS["i1"], (x,))
@@ -76,7 +76,7 @@ def test_the_series_of_i1_in_eager_torch_is_not_asked_for() -> None:
     assert accepts("i1", "fp32", x.tolist(), (exact * (1 + 2.0**-18)).tolist()) == [False] * 3
 
 
-def test_library_functions_of_single_precision_may_flush_and_those_of_double_may_not() -> None:
+def test_library_functions_of_single_precision_may_flush_and_those_of_double_may_not():
     tiny = [1e-40, -1e-39]
     for name in ("sin", "tanh", "asin", "erf", "expm1"):
         assert accepts(name, "fp32", tiny, [0.0, 0.0]) == accepts(name, "fp32", tiny, tiny) == [True, True]
@@ -87,7 +87,7 @@ def test_library_functions_of_single_precision_may_flush_and_those_of_double_may
     assert accepts("sqrt", "fp32", [1e-30], [0.0]) == accepts("log", "fp32", [1e-30], [-math.inf]) == [False]
 
 
-def test_references_of_double_precision_are_as_good_as_their_rules() -> None:
+def test_references_of_double_precision_are_as_good_as_their_rules():
     """MKL's square root of 56.64311804915093 is an ulp off, scipy's erfc of 23 two hundred; scipy's erfinv(-0.0) is
     0.0. Each contradicted the other reference, and the case was not checked."""
     assert accepts("sqrt", "fp64", [56.64311804915093], [7.526162239093104]) == [True]
@@ -96,7 +96,7 @@ def test_references_of_double_precision_are_as_good_as_their_rules() -> None:
     assert accepts("erfinv", "fp64", [-0.0], [-0.0]) == [True]
 
 
-def test_sums_in_no_fixed_order_are_unordered_for_every_subject() -> None:
+def test_sums_in_no_fixed_order_are_unordered_for_every_subject():
     cases = draws(torch_programs("memory", target="inductor.programs_memory", limits=Limits()), 120, seed=3)
     target = find("inductor.programs_memory")
     seen = {True: 0, False: 0}
@@ -111,7 +111,7 @@ def test_sums_in_no_fixed_order_are_unordered_for_every_subject() -> None:
     assert all(seen.values())
 
 
-def test_long_running_sums_may_be_split_over_programs() -> None:
+def test_long_running_sums_may_be_split_over_programs():
     scan: Target = find("inductor.scan")
 
     def running(name: str, kind: str, columns: int) -> tuple[str, ...]:
@@ -126,7 +126,7 @@ def test_long_running_sums_may_be_split_over_programs() -> None:
     assert running("cumsum_integer", "i32", 9000) == ()
 
 
-def test_eager_torch_is_a_control_of_the_references() -> None:
+def test_eager_torch_is_a_control_of_the_references():
     assert all(find(f"inductor.{name}").controls == ("own",) for name in (
         "pointwise", "folding", "conversion", "reduction", "scan", "sort", "bucketize"))
     assert find("inductor.programs_mixed").controls == () == find("codegen.mixed").controls
@@ -134,20 +134,20 @@ def test_eager_torch_is_a_control_of_the_references() -> None:
 
 @each("kind, judged", [("bf16", [False, True, False, True]), ("fp64", [True] * 4)])
 def test_rests_are_judged_where_no_number_or_rest_of_single_precision_may_be_flushed(
-        kind: str, judged: list[bool]) -> None:
+        kind: str, judged: list[bool]):
     a, b = (torch.tensor(x, dtype=torch.float64).to(torch_dtype(kind)) for x in (
         [0.0, 5.0, 3e-38, math.nan], [9e-41, 3.0, 2e-38, 1.0]))
     assert references.defined(asked("fmod", kind, 4), a, b).tolist() == judged
 
 
-def test_libdevice_scales_no_subnormal_number_and_no_exponent_is_out_of_reach() -> None:
+def test_libdevice_scales_no_subnormal_number_and_no_exponent_is_out_of_reach():
     x, n = torch.tensor([1e-45, 3.0, 3.0, math.inf]), torch.tensor([3, -99, 100, 1], dtype=torch.int32)
     assert references.defined(asked("ldexp", "fp32", 4), x, n).tolist() == [False, True, False, True]
 
 
 @each("name", ["fmin", "fmax"])
 @each("kind", ["fp16", "bf16", "fp32", "fp64"])
-def test_extrema_that_ignore_a_nan_ignore_a_signalling_one_too(name: str, kind: str) -> None:
+def test_extrema_that_ignore_a_nan_ignore_a_signalling_one_too(name: str, kind: str):
     """C's fmin and fmax, which eager torch calls, do not."""
     quiet = torch.full((40,), torch.nan, dtype=torch_dtype(kind))
     integer = {2: torch.int16, 4: torch.int32, 8: torch.int64}[quiet.element_size()]
@@ -159,7 +159,7 @@ def test_extrema_that_ignore_a_nan_ignore_a_signalling_one_too(name: str, kind: 
 
 
 @each("kind", ["bf16", "fp32", "fp64", "i32", "u8"])
-def test_conversions_to_fp8e4nv_saturate_whatever_this_torch_does(kind: str) -> None:
+def test_conversions_to_fp8e4nv_saturate_whatever_this_torch_does(kind: str):
     """torch 2.11 has NaN for them in eager mode."""
     numbers = [448.0, 460.0, 1000.0, 30000.0] if kind != "u8" else [200.0, 255.0, 1.0, 0.0]
     x = torch.tensor(numbers, dtype=torch.float64).to(torch_dtype(kind))

@@ -46,7 +46,7 @@ def _launched(case: Case, *, stray: int | None = None,
     return buffers, untouched_masks(case, find(case.target), Inputs(case, buffers))
 
 
-def test_gaps_between_stores_must_stay_as_they_are() -> None:
+def test_gaps_between_stores_must_stay_as_they_are():
     for dtype in ("fp32", "i32", "i1", "bf16", "fp8e5"):
         case = _strided(dtype)
         buffers, masks = _launched(case)
@@ -58,13 +58,13 @@ def test_gaps_between_stores_must_stay_as_they_are() -> None:
         assert stray_write(*_launched(case, stray=4)) is None
 
 
-def test_another_nan_or_truth_in_a_gap_is_a_copy_of_what_was_there() -> None:
+def test_another_nan_or_truth_in_a_gap_is_a_copy_of_what_was_there():
     assert stray_write(*_launched(_strided("fp32"), stray=1, value=0x7FC00000)) is None
     assert stray_write(*_launched(_strided("i1"), stray=1)) is None
     assert stray_write(*_launched(_strided("i32"), stray=1, value=0x7FC00000)) is not None
 
 
-def test_open_elements_and_outputs_are_counted() -> None:
+def test_open_elements_and_outputs_are_counted():
     """The logarithm of a subnormal number is that of zero where libdevice flushes it: anything is right."""
     graph = matrix(load("in0", X), op("log", 0), store("out0", X, 1), rows=2, in0=("fp32", 2), out0=("fp32", 2))
     one, both = _case(graph, ("1e-40", "2.0")), _case(graph, ("1e-40", "1e-41"))
@@ -74,7 +74,7 @@ def test_open_elements_and_outputs_are_counted() -> None:
     assert (open_shares([one, both]).of_elements, open_shares([one, both]).of_outputs) == (0.75, 0.5)
 
 
-def test_little_is_left_open() -> None:
+def test_little_is_left_open():
     """Once 12 to 23 % of elements and 3 to 9 % of outputs, of which most were gaps between stores."""
     shares = [open_share(case) for family in FAMILIES for case in draws(
         programs(family, target=f"codegen.{family}", limits=Limits(elements=1 << 11)), 20, seed=12)]
@@ -97,7 +97,7 @@ def _inexact(graph: Graph) -> set[int]:
     return found
 
 
-def test_what_is_often_open_is_drawn_all_the_same() -> None:
+def test_what_is_often_open_is_drawn_all_the_same():
     """Less often than by chance: values that are not exact where bits, steps or single cells are asked for, products of
     many floats, means of functions and of wild data, and single cells for sums of halves."""
     seen = Counter[str]()
@@ -137,7 +137,7 @@ def _base(case: Case, name: str) -> object:
     return content and content.base
 
 
-def test_boundaries_with_nans_are_drawn_and_mostly_judged() -> None:
+def test_boundaries_with_nans_are_drawn_and_mostly_judged():
     """In half of the programs that search floats; most values are above all numbers among them."""
     searched, having, shares = 0, 0, OpenShare()
     limits = Limits(elements=1 << 9)
@@ -152,7 +152,7 @@ def test_boundaries_with_nans_are_drawn_and_mostly_judged() -> None:
     assert shares.outputs > 100 and shares.of_elements < 0.12 and shares.of_outputs < 0.04
 
 
-def test_special_values_are_still_drawn() -> None:
+def test_special_values_are_still_drawn():
     kinds = {"nan": 0, "infinite": 0, "minus zero": 0, "subnormal": 0}
     for case in draws(programs("pointwise", target="codegen.pointwise", limits=Limits(elements=1 << 9)), 300, seed=4):
         for spec in case.arrays:

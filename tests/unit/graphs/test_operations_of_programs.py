@@ -23,12 +23,12 @@ OF_FLOATS = sorted(name for name, op in OPS.items() if op.group not in ("convers
 
 
 @pytest.mark.parametrize("name", NAMES)
-def test_every_group_that_is_drawn_may_be_stressed(name: str) -> None:
+def test_every_group_that_is_drawn_may_be_stressed(name: str):
     assert {one.group for one in choices(name)} <= {*swarm.GROUPS}
 
 
 @pytest.mark.parametrize("name", FLOATS)
-def test_what_no_rule_compares_exactly_counts_as_inexact(name: str) -> None:
+def test_what_no_rule_compares_exactly_counts_as_inexact(name: str):
     """`Entry.inexact` goes by groups; values it misses are drawn where their bits are asked for."""
     missed = [one.op for one in choices(name) if one.result in FLOATS
               and rule_of(one.op, (name,) * one.arity, one.result).kind not in EXACT
@@ -43,7 +43,7 @@ def _open(op: str) -> bool:
     return not np.isfinite(found.error).any() if isinstance(found, Real) else bool(found.open.all())
 
 
-def test_every_operation_says_how_the_errors_of_operands_carry() -> None:
+def test_every_operation_says_how_the_errors_of_operands_carry():
     """What `course`, `slope` and `bounded_functions` leave out would be open in all programs, and judged nowhere but
     right behind a load."""
     assert {op for op in OF_FLOATS if _open(op)} == NEVER_BOUNDED

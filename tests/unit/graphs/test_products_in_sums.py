@@ -22,7 +22,7 @@ def difference(number: float, *between: Node) -> Real:
     return found
 
 
-def test_bits_that_are_put_back_leave_a_product_one() -> None:
+def test_bits_that_are_put_back_leave_a_product_one():
     fused = float(np.float32(ROOT**2 - 1))
     there, back = cast(1, "i32", bitcast=True), cast(2, "fp32", bitcast=True)
     for found in (difference(ROOT), difference(ROOT, there, back)):

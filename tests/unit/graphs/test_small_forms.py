@@ -26,7 +26,7 @@ def form(graph: Graph, position: int, depth: int) -> str:
     return name if depth == 0 else f"{name}({', '.join(form(graph, one, depth - 1) for one in args)})"
 
 
-def test_seven_different_forms_of_three_levels_come_with_each_program() -> None:
+def test_seven_different_forms_of_three_levels_come_with_each_program():
     """Fewer than six where every operation takes any value."""
     graphs = [graph_of(case) for case in draws(programs("pointwise", target="codegen.pointwise", limits=Limits()), 300,
                                                seed=41)]

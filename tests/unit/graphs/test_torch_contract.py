@@ -35,7 +35,7 @@ def _numpy(kind: type[Interpreter], graph: Graph, values: list[float]) -> Real:
 
 
 @pytest.mark.parametrize("row", [[INF], [1.0, 2.0, -INF], [-3.0, INF]])
-def test_the_mean_is_infinite_where_the_infinity_comes_last(row: list[float]) -> None:
+def test_the_mean_is_infinite_where_the_infinity_comes_last(row: list[float]):
     graph = _mean(len(row))
     found = _numpy(EagerInterpreter, graph, row)
     assert found.value.item() == row[-1] and found.error.item() == 0
@@ -45,7 +45,7 @@ def test_the_mean_is_infinite_where_the_infinity_comes_last(row: list[float]) ->
 
 
 @pytest.mark.parametrize("row", [[math.nan, INF], [INF, math.nan, 1.0], [1.0, math.nan], [-INF, 1.0, INF], [INF, -INF]])
-def test_the_mean_is_nan_of_a_nan_and_of_infinities_of_both_signs(row: list[float]) -> None:
+def test_the_mean_is_nan_of_a_nan_and_of_infinities_of_both_signs(row: list[float]):
     graph = _mean(len(row))
     for kind in (Interpreter, EagerInterpreter):
         assert _numpy(kind, graph, row).nan.all()
@@ -55,11 +55,11 @@ def test_the_mean_is_nan_of_a_nan_and_of_infinities_of_both_signs(row: list[floa
 
 
 @pytest.mark.parametrize("row", [[INF, INF], [INF, 1.0], [3e38, -3e38, INF]])
-def test_the_mean_stays_open_where_eager_torch_and_numpy_differ(row: list[float]) -> None:
+def test_the_mean_stays_open_where_eager_torch_and_numpy_differ(row: list[float]):
     assert _numpy(EagerInterpreter, _mean(len(row)), row).error.item() == INF
 
 
-def test_overflow_to_fp8e5_is_infinite() -> None:
+def test_overflow_to_fp8e5_is_infinite():
     for value, wanted in ((61440.0, INF), (-1e30, -INF), (-INF, -INF), (61439.0, 57344.0)):
         found = _numpy(EagerInterpreter, _narrowed(), [value])
         assert (found.value.item(), found.error.item()) == (wanted, 0.0)
@@ -74,7 +74,7 @@ def _bessel(op: str, *behind: Node) -> Graph:
 
 
 @pytest.mark.parametrize("op", BESSEL)
-def test_bessel_functions_of_infinities_are_those_of_eager_torch(op: str) -> None:
+def test_bessel_functions_of_infinities_are_those_of_eager_torch(op: str):
     graph, row = _bessel(op), [INF, -INF, math.nan, 5.0]
     found = _numpy(EagerInterpreter, graph, row)
     assert found.nan.tolist() == [True, True, True, False] and found.error[3] < 1e-4
@@ -90,7 +90,7 @@ def test_bessel_functions_of_infinities_are_those_of_eager_torch(op: str) -> Non
 @pytest.mark.parametrize("behind", [(), (Pointwise(op="cos", args=(1,)),)])
 @pytest.mark.parametrize("subject", ["inductor", "own"])
 def test_the_limit_of_a_bessel_function_is_known_and_another_value_at_infinity_is_new(
-        op: str, behind: tuple[Node, ...], subject: str) -> None:
+        op: str, behind: tuple[Node, ...], subject: str):
     rehearsal = rehearse(compiled(_bessel(op, *behind), "pointwise", "inf", "-inf", "nan", "5.0"))
     right, limit = rehearsal.outputs()["out0"], 1.0 if behind else 0.0
     ends = [limit, math.nan if op[0] == "y" else -limit if not behind else limit]
@@ -103,7 +103,7 @@ def test_the_limit_of_a_bessel_function_is_known_and_another_value_at_infinity_i
     assert rehearsal.judged({"out0": finite}, subject=subject)[1] == ()
 
 
-def test_what_is_divided_by_the_limit_is_known_and_what_it_leaves_open_is_not_judged() -> None:
+def test_what_is_divided_by_the_limit_is_known_and_what_it_leaves_open_is_not_judged():
     """1 / j0(inf) is infinite for +0.0 and for -0.0; y1(inf) / acosh(x) is NaN where acosh may be 0."""
     graph = vector(load("in0", X), Pointwise(op="j0", args=(0,)), Pointwise(op="reciprocal", args=(1,)),
                    store("out0", X, 2), length=2, in0="fp32", out0="fp32")
@@ -128,6 +128,6 @@ def test_what_is_divided_by_the_limit_is_known_and_what_it_leaves_open_is_not_ju
         assert names == (("bessel-function-of-infinity",) if known else ()), given
 
 
-def test_the_control_declines_what_its_contract_leaves_open() -> None:
+def test_the_control_declines_what_its_contract_leaves_open():
     assert "mean" in beyond_own_contract(_mean(2)) and "fp8e5" in beyond_own_contract(_narrowed())
     assert beyond_own_contract(row_sums_of_a_masked_gather()) == ""

@@ -43,7 +43,7 @@ from tridiff.kernels.generated import load as generated
 test_upstream = Checks(Path(__file__).with_name("checks_upstream.py")).tests()
 
 
-def test_the_function_reads_like_one_written_by_hand() -> None:
+def test_the_function_reads_like_one_written_by_hand():
     graph = matrix(load("in0", at(3)), op("exp", 0), store("out0", apply("add", apply("mul", R, num(2)), X), 1),
                    rows=2, columns=3, in0=("fp32", 6), out0=("fp32", 6))
     assert torch_program(graph).text == (
@@ -56,7 +56,7 @@ def test_the_function_reads_like_one_written_by_hand() -> None:
 
 
 @pytest.mark.parametrize("used", ["load", "index", "store"])
-def test_an_index_may_name_a_constant(used: str) -> None:
+def test_an_index_may_name_a_constant(used: str):
     """As a gather, a computed index and a scattered store do; beside it the constant is a number in an operation."""
     v0 = Sym(name="v0")
     read = {"load": Load(buffer="in0", index=v0, checked=True), "index": Index(expr=apply("add", v0, X), dtype="i64"),
@@ -69,7 +69,7 @@ def test_an_index_may_name_a_constant(used: str) -> None:
     assert found == {"load": [7, 7, 7, 7], "index": [2, 3, 4, 5], "store": [0, 0, found[2], 0]}[used]
 
 
-def test_the_product_of_a_product_and_sum_is_not_rounded_to_a_half() -> None:
+def test_the_product_of_a_product_and_sum_is_not_rounded_to_a_half():
     """49 * 49 + 42 is 2444 as fp16, and 2442 if 49 * 49 is one before."""
     graph = vector(load("in0"), load("in1"), op("mul_add", 0, 0, 1), store("out0", X, 2), length=1,
                    in0="fp16", in1="fp16", out0="fp16")
@@ -80,7 +80,7 @@ def test_the_product_of_a_product_and_sum_is_not_rounded_to_a_half() -> None:
 
 @pytest.mark.parametrize("dtype", ["fp8e4nv", "fp8e5"])
 @pytest.mark.parametrize("chosen", ["load", "masked", "where", "constants"])
-def test_a_choice_of_numbers_of_8_bits_converts_none(dtype: str, chosen: str) -> None:
+def test_a_choice_of_numbers_of_8_bits_converts_none(dtype: str, chosen: str):
     """So which NaN it is stays, and so do infinities, which Triton's conversion to fp8e5 loses."""
     node = {"load": Load(buffer="in1", index=X, mask=0, other="0.5"), "masked": Masked(arg=1, mask=0, other="0.5"),
             "where": op("where", 0, 1, 2), "constants": op("where", 0, 2, 2)}[chosen]
@@ -95,20 +95,20 @@ def test_a_choice_of_numbers_of_8_bits_converts_none(dtype: str, chosen: str) ->
 
 
 @pytest.mark.parametrize(("dtype", "values", "fill"), [("u8", [255, 128, 4, 255], 0), ("i8", [-1, -128, 4, -1], -1)])
-def test_a_shift_beyond_the_width_leaves_zeros_of_an_unsigned_number(dtype: str, values: list[int], fill: int) -> None:
+def test_a_shift_beyond_the_width_leaves_zeros_of_an_unsigned_number(dtype: str, values: list[int], fill: int):
     of = torch.uint8 if dtype == "u8" else torch.int8
     compute = generated(torch_program(pointwise("right_shift", dtype, dtype, arity=2)).text, name="shifted").compute
     found = compute(torch.tensor(values, dtype=of), torch.tensor([8, 7, 1, 100], dtype=of), torch.zeros(4, dtype=of))
     assert found[0].tolist() == [fill, values[1] >> 7, 2, fill]
 
 
-def test_constants_are_rounded_to_their_type_and_whole_ones_stay_whole() -> None:
+def test_constants_are_rounded_to_their_type_and_whole_ones_stay_whole():
     assert [number_text(*one) for one in (("0", "fp32"), ("0.0", "fp32"), ("-0.0", "fp64"), ("0.1", "fp16"),
                                           ("inf", "fp32"), ("1e9", "fp16"), ("true", "i1"), ("-128", "i8"))] == [
         "0", "0.0", "-0.0", "0.0999755859375", 'float("inf")', 'float("inf")', "True", "-128"]
 
 
-def test_what_has_no_torch_expression_is_named() -> None:
+def test_what_has_no_torch_expression_is_named():
     assert expressible(pointwise("fma", "fp32", "fp32", arity=3)) == "torch has no fma of the same meaning"
     assert expressible(pointwise("add", "u32", "u32", arity=2)) == "torch does not compute with u32"
     scan = matrix(load("in0", at(3)), Scan(combine="second", args=(0,)), store("out0", at(3), 1),
@@ -118,7 +118,7 @@ def test_what_has_no_torch_expression_is_named() -> None:
         assert expressible(graph) == ""
 
 
-def test_known_suspects_are_told_from_programs_without_one() -> None:
+def test_known_suspects_are_told_from_programs_without_one():
     for name, dtype, result, arity, known in (
         ("signbit", "fp64", "i1", 1, "signbit fp64"), ("signbit", "fp32", "i1", 1, ""),
         ("floor_divide", "i32", "i32", 2, ""), ("floor_divide", "fp32", "fp32", 2, "floor_divide"),
@@ -133,7 +133,7 @@ def _drawn(family: Family, number: int) -> list[Case]:
     return [case for seed in range(5, 8) for case in draws(strategy, number, seed=seed)]
 
 
-def test_programs_end_in_idioms_that_are_legal_and_told_apart() -> None:
+def test_programs_end_in_idioms_that_are_legal_and_told_apart():
     ends: set[str] = set()
     for case in _drawn("reduction", 80):
         graph = graph_of(case)
@@ -143,7 +143,7 @@ def test_programs_end_in_idioms_that_are_legal_and_told_apart() -> None:
     assert {"quotient of sizes", "round_decimal", "any u8"} <= ends
 
 
-def test_an_expression_of_sizes_stands_only_where_python_agrees() -> None:
+def test_an_expression_of_sizes_stands_only_where_python_agrees():
     n0 = Sym(name="n0")
     half = apply("int_true_div", n0, num(2))
     assert symbolic(half, {"n0": 7}, 3.5) == "(n0 / 2)"
@@ -153,7 +153,7 @@ def test_an_expression_of_sizes_stands_only_where_python_agrees() -> None:
     assert symbolic(apply("tan", n0), {"n0": 7}, 0.87) is None
 
 
-def test_an_expression_of_sizes_is_plain_python_that_dynamo_can_trace() -> None:
+def test_an_expression_of_sizes_is_plain_python_that_dynamo_can_trace():
     """torch.sym_min of two numbers is none of a tensor's, which a graph cannot hold."""
     least = apply("min", apply("floor_to_int", Real(value="-1.0")), num(5))
     assert symbolic(apply("mul", least, Sym(name="n0")), {"n0": 7}, -7) == "(min(math.floor(-1.0), 5) * n0)"
@@ -161,7 +161,7 @@ def test_an_expression_of_sizes_is_plain_python_that_dynamo_can_trace() -> None:
 
 @pytest.mark.parametrize("family", by_day(["pointwise", "reduction", "scan", "sort", "memory", "mixed"],
                                            only=["sort", "memory", "mixed"]))
-def test_nearly_all_drawn_programs_are_expressible_and_large(family: Family) -> None:
+def test_nearly_all_drawn_programs_are_expressible_and_large(family: Family):
     declined, sizes = [], []
     for case in _drawn(family, 40):
         graph = graph_of(case)

@@ -28,7 +28,7 @@ REFERENCE = {BF16: ml_dtypes.bfloat16, FP8E4NV: ml_dtypes.float8_e4m3fn, FP8E5: 
 
 
 @each("form", REFERENCE, ids=["bf16", "e4m3", "e5m2"])
-def test_decode_is_exact_for_every_code(form: FloatFormat) -> None:
+def test_decode_is_exact_for_every_code(form: FloatFormat):
     codes = np.arange(1 << form.bits, dtype=np.uint32).astype(form.storage)
     expected = codes.view(REFERENCE[form]).astype(np.float32)
     assert_array_equal(decode(codes, form), expected)
@@ -37,7 +37,7 @@ def test_decode_is_exact_for_every_code(form: FloatFormat) -> None:
 
 
 @each("form", [*REFERENCE, FP16], ids=["bf16", "e4m3", "e5m2", "fp16"])
-def test_encode_inverts_decode(form: FloatFormat) -> None:
+def test_encode_inverts_decode(form: FloatFormat):
     codes = np.arange(1 << form.bits, dtype=np.uint32).astype(form.storage)
     values = codes.view(np.float16) if form is FP16 else decode(codes, form)
     keep = np.isfinite(values) if form.infinity is None else ~np.isnan(values)
@@ -48,7 +48,7 @@ def test_encode_inverts_decode(form: FloatFormat) -> None:
 
 
 @each("form", [FP16, FP32], ids=["fp16", "fp32"])
-def test_encode_agrees_with_numpy_where_numpy_rounds(form: FloatFormat) -> None:
+def test_encode_agrees_with_numpy_where_numpy_rounds(form: FloatFormat):
     native = {FP16: np.float16, FP32: np.float32}[form]
     rng = np.random.default_rng(0)
     values = rng.integers(0, 1 << 64, 20_000, dtype=np.uint64).view(np.float64)
@@ -60,7 +60,7 @@ def test_encode_agrees_with_numpy_where_numpy_rounds(form: FloatFormat) -> None:
 
 
 @given(st.floats(allow_nan=False, allow_infinity=False), st.sampled_from([BF16, FP8E4NV, FP8E5, FP16]))
-def test_truncation_is_the_largest_code_not_above(value: float, form: FloatFormat) -> None:
+def test_truncation_is_the_largest_code_not_above(value: float, form: FloatFormat):
     code = int(encode(np.array([value]), form, toward_zero=True)[0])
     magnitude = code & ((1 << (form.bits - 1)) - 1)
     assert magnitude <= form.largest
@@ -74,7 +74,7 @@ def _value(code: int, form: FloatFormat) -> Fraction:
 
 
 @given(st.integers(-(1 << 63), (1 << 64) - 1), st.sampled_from([BF16, FP8E4NV, FP8E5, FP16, FP32]))
-def test_integers_round_once(value: int, form: FloatFormat) -> None:
+def test_integers_round_once(value: int, form: FloatFormat):
     array = np.array([value], dtype=np.int64 if value < 0 else np.uint64)
     code = int(encode(array, form)[0]) & ((1 << (form.bits - 1)) - 1)
     nearest = exact.round_fraction(NAMES[form], abs(Fraction(value)))
@@ -85,7 +85,7 @@ small = st.floats(width=32, allow_nan=False, allow_infinity=False, min_value=-(2
 
 
 @given(small, small, small)
-def test_fma_rounds_the_exact_result(x: float, y: float, z: float) -> None:
+def test_fma_rounds_the_exact_result(x: float, y: float, z: float):
     operands = [np.array([value], dtype=np.float32) for value in (x, y, z)]
     wanted = Fraction(x) * Fraction(y) + Fraction(z)
     with np.errstate(all="ignore"):

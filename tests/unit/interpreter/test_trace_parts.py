@@ -12,7 +12,7 @@ from tridiff.fuzz.interpreter.shadow_memory import Accessor, ShadowMemory, Synch
 
 
 @given(st.integers(0, 2000), st.integers(-(1 << 63), (1 << 64) - 1))
-def test_every_order_is_a_permutation(programs: int, seed: int) -> None:
+def test_every_order_is_a_permutation(programs: int, seed: int):
     for kind in ("ascending", "reversed", "shuffled"):
         order = ProgramOrder(kind, seed=seed).permutation(programs)
         assert sorted(order.tolist()) == list(range(programs))
@@ -21,13 +21,13 @@ def test_every_order_is_a_permutation(programs: int, seed: int) -> None:
 SHUFFLED_7 = [1, 8, 5, 7, 0, 9, 4, 6, 3, 2]
 
 
-def test_the_shuffle_of_a_seed_never_changes() -> None:
+def test_the_shuffle_of_a_seed_never_changes():
     # A corpus entry names its order by seed; these numbers must hold for ever.
     assert ProgramOrder("shuffled", seed=7).permutation(10).tolist() == SHUFFLED_7
     assert ProgramOrder("shuffled", seed=8).permutation(10).tolist() != SHUFFLED_7
 
 
-def test_locate_finds_the_element_and_refuses_what_sticks_out() -> None:
+def test_locate_finds_the_element_and_refuses_what_sticks_out():
     buffers = BufferMap([
         Buffer("a", 1000, 40, 4), Buffer("b", 1040, 16, 8), Buffer("empty", 1040, 0, 4), Buffer("c", 2000, 3, 1)])
     names = [buffer.name for buffer in buffers.buffers]
@@ -44,12 +44,12 @@ def test_locate_finds_the_element_and_refuses_what_sticks_out() -> None:
     assert buffers.nearest(990) == (buffers.buffers[names.index("a")], -3)
 
 
-def test_no_buffer_means_nothing_is_inside() -> None:
+def test_no_buffer_means_nothing_is_inside():
     assert not BufferMap([]).locate(np.array([8], dtype=np.uint64), 4)[2].any()
     assert BufferMap([]).nearest(8) is None
 
 
-def test_aliases_become_one_and_partial_overlap_is_refused() -> None:
+def test_aliases_become_one_and_partial_overlap_is_refused():
     merged = BufferMap([Buffer("x", 64, 16, 4), Buffer("y", 64, 16, 4, initialised=False)])
     assert [buffer.name for buffer in merged.buffers] == ["x=y"] and merged.index("x") == merged.index("y") == 0
     assert merged.buffers[0].initialised
@@ -102,7 +102,7 @@ actions = st.sampled_from(["read", "write", "atomic", "atomic load", "release", 
 
 
 @given(st.lists(st.lists(actions, max_size=6), min_size=1, max_size=4))
-def test_races_are_those_of_the_definition(programs: list[list[str]]) -> None:
+def test_races_are_those_of_the_definition(programs: list[list[str]]):
     model = Model()
     for program, steps in enumerate(programs):
         for step in steps:
@@ -114,7 +114,7 @@ def test_races_are_those_of_the_definition(programs: list[list[str]]) -> None:
         assert model.reported == model.raced
 
 
-def test_program_numbers_are_z_innermost() -> None:
+def test_program_numbers_are_z_innermost():
     grid = (2, 3, 4)
     numbers = [program_tuple(n, grid) for n in range(24)]
     assert numbers == [(x, y, z) for x in range(2) for y in range(3) for z in range(4)]

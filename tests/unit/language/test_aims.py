@@ -62,7 +62,7 @@ def interpreted(topic: str) -> list[str]:
 
 # -- what there is to aim at --
 
-def test_every_type_with_which_a_row_is_drawn_is_known() -> None:
+def test_every_type_with_which_a_row_is_drawn_is_known():
     unknown = set()
     for name, row in rows().items():
         random = Random(f"another generator of {name}")
@@ -72,7 +72,7 @@ def test_every_type_with_which_a_row_is_drawn_is_known() -> None:
     assert unknown == set() and sum(len(types_of(name)) for name in rows()) > 2600
 
 
-def test_of_three_operands_any_may_be_the_one_that_is_whole() -> None:
+def test_of_three_operands_any_may_be_the_one_that_is_whole():
     random, places = Random(3), set()
     for _ in range(60):
         call, _ = sampled(rows()["tl.fma"], random)
@@ -82,7 +82,7 @@ def test_of_three_operands_any_may_be_the_one_that_is_whole() -> None:
     assert places == {0, 1, 2}
 
 
-def test_a_version_is_asked_only_for_rows_that_it_has() -> None:
+def test_a_version_is_asked_only_for_rows_that_it_has():
     new = [name for name, row in rows().items() if not row.offered("3.6.0")]
     found = {name for topic in TOPICS for name in aims_of(topic, "3.6.0")}
     assert new and found == rows().keys() - set(new)
@@ -90,7 +90,7 @@ def test_a_version_is_asked_only_for_rows_that_it_has() -> None:
 
 # -- what is drawn --
 
-def test_an_aimed_draw_reaches_its_cell_and_varies_everything_else() -> None:
+def test_an_aimed_draw_reaches_its_cell_and_varies_everything_else():
     row, wanted = "tl.where", "fp64"
     def reaches(case: Case) -> bool:
         return call_of(case).row == row and wanted in types(call_of(case))
@@ -112,7 +112,7 @@ def test_an_aimed_draw_reaches_its_cell_and_varies_everything_else() -> None:
 @pytest.mark.parametrize("topic, aspect, least", [
     ("ordering", "call=tl.topk k=1", 3), ("pointwise", "call=tl.fdiv ieee_rounding=True", 5),
     ("gluon", "call=gl.histogram elements=1", 40), ("operators", "call=operator.lt operands=block,number", 10)])
-def test_a_gate_reaches_other_aspects_of_a_row_by_aiming(topic: str, aspect: str, least: int) -> None:
+def test_a_gate_reaches_other_aspects_of_a_row_by_aiming(topic: str, aspect: str, least: int):
     """How many times as often as at random, of 100 draws."""
     assert aspect in beside_types(topic, TRITON)[parts(aspect)[0]]
     numbers = [sum(aspect in cells(case) for case in draw_cases(f"language.{topic}", Limits(
@@ -120,7 +120,7 @@ def test_a_gate_reaches_other_aspects_of_a_row_by_aiming(topic: str, aspect: str
     assert numbers[1] > 30 and numbers[1] >= least * numbers[0]
 
 
-def test_where_nothing_is_lacking_the_search_is_what_it_was() -> None:
+def test_where_nothing_is_lacking_the_search_is_what_it_was():
     strategy, given_up = find("language.pointwise").draw.cases(LIMITS), list[bool]()
     plain, counted = (draws(one, 60, seed=8) for one in (strategy, noted(strategy, lambda: given_up.append(True))))
     assert [case.digest for case in plain] == [case.digest for case in counted] and given_up == []
@@ -136,7 +136,7 @@ def run(state: Path, topic: str, cases: int, *, aimed: bool, **changes: object) 
                                          **changes}), str(state))
 
 
-def test_aimed_shards_reach_cells_that_others_leave(tmp_path: Path) -> None:
+def test_aimed_shards_reach_cells_that_others_leave(tmp_path: Path):
     blind = run(tmp_path / "blind", "memory", 200, aimed=False)
     never = [one for one in cells_of("memory") if one not in blind.cells]
     again, aimed = (run(tmp_path / str(bool(lacking)), "memory", 500, aimed=False, seed=2, lacking=lacking)
@@ -148,13 +148,13 @@ def test_aimed_shards_reach_cells_that_others_leave(tmp_path: Path) -> None:
     assert aimed.spec.lacking == (), "what it was told is not kept"
 
 
-def test_equal_seeds_aim_alike(tmp_path: Path) -> None:
+def test_equal_seeds_aim_alike(tmp_path: Path):
     one, other, third = (run(tmp_path / str(number), "products", 60, aimed=True, seed=seed)
                          for number, seed in enumerate((4, 4, 5)))
     assert one.cells == other.cells != third.cells
 
 
-def test_what_aimed_draws_find_shrinks_as_far(tmp_path: Path, fake: type[FakePool]) -> None:
+def test_what_aimed_draws_find_shrinks_as_far(tmp_path: Path, fake: type[FakePool]):
     def failing(case: Case) -> str:
         call = call_of(case)
         return "value" if call.row == "tl.where" and "fp64" in types(call) and case.sizes["rows"] > 2 else ""
@@ -169,7 +169,7 @@ def test_what_aimed_draws_find_shrinks_as_far(tmp_path: Path, fake: type[FakePoo
 
 def test_cases_that_are_not_judged_are_counted_with_their_reason_and_aimed_at_no_more(
     tmp_path: Path, fake: type[FakePool], monkeypatch: pytest.MonkeyPatch
-) -> None:
+):
     judge = fake.execute
 
     def execute(self: FakePool, case: Case, *given: object, **named: object) -> Outcome:
@@ -192,7 +192,7 @@ def test_cases_that_are_not_judged_are_counted_with_their_reason_and_aimed_at_no
     assert lacking and not set(vain) & lacking.keys() and set(lacking) <= set(rest)
 
 
-def test_a_cell_of_which_some_cases_are_judged_is_not_given_up() -> None:
+def test_a_cell_of_which_some_cases_are_judged_is_not_given_up():
     assert left({"a": 20}, {"a": 3, missed("a", "x"): 9}) == {"a": 17}
     assert left({"a": 20}, {"a": 0, missed("a", "x"): HOPELESS}) == left({"a": 20}, {"a": 20}) == {}
 
@@ -233,7 +233,7 @@ class Night:
         return found
 
 
-def test_time_goes_to_targets_whose_cells_lack_cases_until_none_does(tmp_path: Path) -> None:
+def test_time_goes_to_targets_whose_cells_lack_cases_until_none_does(tmp_path: Path):
     night = Night(tmp_path)
     one = night.deal([])
     found = night.run(one, 100)
@@ -247,7 +247,7 @@ def test_time_goes_to_targets_whose_cells_lack_cases_until_none_does(tmp_path: P
 
 @pytest.mark.parametrize(("builds", "least"), [(("x", "y"), 0.45), (None, 0.0)])
 def test_half_of_what_a_gate_has_beyond_the_floor_goes_to_cells_that_lack_cases(
-        builds: tuple[str, str] | None, least: float, tmp_path: Path) -> None:
+        builds: tuple[str, str] | None, least: float, tmp_path: Path):
     """Nothing is ever reached here, and another target brings much: in a night the cells have their usual part."""
     night = Night(tmp_path, targets=("language.scans", "codegen.*", "gluon.*"), builds=builds)
     one = night.deal([])
@@ -262,7 +262,7 @@ def test_half_of_what_a_gate_has_beyond_the_floor_goes_to_cells_that_lack_cases(
     assert least <= share and (share < 0.2) is (builds is None)
 
 
-def test_a_campaign_that_is_resumed_aims_at_what_it_would_have(tmp_path: Path) -> None:
+def test_a_campaign_that_is_resumed_aims_at_what_it_would_have(tmp_path: Path):
     whole, cut = Night(tmp_path / "whole"), Night(tmp_path / "cut")
     first = whole.deal([])
     whole.run(first, 12)
@@ -272,7 +272,7 @@ def test_a_campaign_that_is_resumed_aims_at_what_it_would_have(tmp_path: Path) -
     assert again.popleft() == spec and again.lacking(spec) == first.lacking(spec) != {}
 
 
-def test_what_no_draw_reaches_does_not_keep_a_campaign_for_ever(tmp_path: Path) -> None:
+def test_what_no_draw_reaches_does_not_keep_a_campaign_for_ever(tmp_path: Path):
     night = Night(tmp_path)
     lacking = Lacking(night.plan)
     every = lacking.cells(PRODUCTS)
@@ -281,7 +281,7 @@ def test_what_no_draw_reaches_does_not_keep_a_campaign_for_ever(tmp_path: Path) 
     assert lacking.of(PRODUCTS) == {}
 
 
-def test_a_gate_wants_less_of_each_cell_and_aims_at_none_where_few_functions_differ(tmp_path: Path) -> None:
+def test_a_gate_wants_less_of_each_cell_and_aims_at_none_where_few_functions_differ(tmp_path: Path):
     lacking = Lacking(Night(tmp_path / "a", builds=("x", "y")).plan)
     wanted = lacking.of(PRODUCTS)
     assert GATE_CASES < WANTED_CASES and wanted["call=tl.dot dtype=fp16"] == GATE_CASES
@@ -291,7 +291,7 @@ def test_a_gate_wants_less_of_each_cell_and_aims_at_none_where_few_functions_dif
     assert lacking.of(PRODUCTS) == {} and lacking.cells(PRODUCTS) == 0
 
 
-def test_a_target_that_is_left_out_aims_at_nothing(tmp_path: Path) -> None:
+def test_a_target_that_is_left_out_aims_at_nothing(tmp_path: Path):
     night = Night(tmp_path / "a")
     lacking = Lacking(night.plan)
     lacking.add(ShardResult(spec=night.shard_of(PRODUCTS), counts=Counts(), left_out="no GPU"))
@@ -300,21 +300,21 @@ def test_a_target_that_is_left_out_aims_at_nothing(tmp_path: Path) -> None:
     assert lacking.of(compiled) == {} and lacking.cells(compiled) == 0
 
 
-def test_gluon_is_left_out_of_the_interpreter() -> None:
+def test_gluon_is_left_out_of_the_interpreter():
     lacking = find("language.gluon").run.lacking
     here, there = (shard.Environment(triton=TRITON, backend=backend) for backend in ("interpreter", "cuda"))
     assert "Gluon" in lacking(here) and lacking(there) == ""
 
 
 @pytest.mark.parametrize("aimed", [True, False])
-def test_a_shard_that_is_there_for_its_cells_ends_with_them(aimed: bool, tmp_path: Path) -> None:
+def test_a_shard_that_is_there_for_its_cells_ends_with_them(aimed: bool, tmp_path: Path):
     few = cell("tl.cumsum", "i32")
     found = shard.run_shard(shard_spec(target="language.scans", max_cases=400, lacking=((few, 2),), aimed=aimed),
                             str(tmp_path))
     assert (found.counts.executed < 100) is aimed and found.error == "" and found.cells[few] > 1
 
 
-def test_what_takes_long_has_longer_and_nothing_has_more_than_it_needs(tmp_path: Path) -> None:
+def test_what_takes_long_has_longer_and_nothing_has_more_than_it_needs(tmp_path: Path):
     night = Night(tmp_path, targets=("language.scans", "language.products"))
     one, took = night.deal([]), Counter[str]()
     lacking = Lacking(night.plan)
@@ -332,7 +332,7 @@ def test_what_takes_long_has_longer_and_nothing_has_more_than_it_needs(tmp_path:
     assert took["language.products"] > took["language.scans"] > 0
 
 
-def test_a_cell_that_no_aimed_case_reaches_is_left_to_chance(tmp_path: Path) -> None:
+def test_a_cell_that_no_aimed_case_reaches_is_left_to_chance(tmp_path: Path):
     night = Night(tmp_path)
     lacking = Lacking(night.plan)
     others = list(lacking.of(PRODUCTS))[1:]
@@ -345,7 +345,7 @@ def test_a_cell_that_no_aimed_case_reaches_is_left_to_chance(tmp_path: Path) -> 
 
 # -- what a backend does not run --
 
-def test_what_has_a_stand_in_is_known_without_triton() -> None:
+def test_what_has_a_stand_in_is_known_without_triton():
     there = {f"libdevice.{name}" for name in stand_ins()}
     of_library = {name: row for name, row in rows().items() if any(one.startswith("libdevice.") for one in row.covers)}
     assert {name for name, row in of_library.items() if lacks_stand_in(row)} == {
@@ -353,7 +353,7 @@ def test_what_has_a_stand_in_is_known_without_triton() -> None:
             one.startswith("libdevice.") and one not in there for one in row.covers)}
 
 
-def test_a_backend_has_no_draws_of_rows_that_it_does_not_run(tmp_path: Path) -> None:
+def test_a_backend_has_no_draws_of_rows_that_it_does_not_run(tmp_path: Path):
     limits = Limits(elements=1 << 12, rows=1 << 8, releases=(TRITON,))
     found = {backend: {call_of(case).row for case in draw_cases("language.special", replace(
         limits, backend=backend), 200, seed=1)} for backend in ("", "interpreter", "cuda")}
@@ -364,7 +364,7 @@ def test_a_backend_has_no_draws_of_rows_that_it_does_not_run(tmp_path: Path) -> 
     assert lacking.cells(("language.special", "own", "cuda")) == len(cells_of("special"))
 
 
-def test_a_topic_that_the_interpreter_does_not_run_is_left_out() -> None:
+def test_a_topic_that_the_interpreter_does_not_run_is_left_out():
     out = [topic for topic in TOPICS if find(f"language.{topic}").run.lacking(
         shard.Environment(triton=TRITON, backend="interpreter"))]
     assert out == ["rounding", "words", "gluon"]
@@ -372,7 +372,7 @@ def test_a_topic_that_the_interpreter_does_not_run_is_left_out() -> None:
                    for topic in TOPICS)
 
 
-def test_most_blocks_are_small_where_kernels_are_compiled_for_cells_and_some_as_large_as_ever() -> None:
+def test_most_blocks_are_small_where_kernels_are_compiled_for_cells_and_some_as_large_as_ever():
     limits = Limits(elements=1 << 22, rows=1 << 10, mode=(LaunchOptions(), ()))
     largest: dict[bool, list[int]] = {}
     for aimed in (True, False):
@@ -383,7 +383,7 @@ def test_most_blocks_are_small_where_kernels_are_compiled_for_cells_and_some_as_
     assert small > 1.3 * others and sum(one > 64 for one in largest[True]) > 30 and max(largest[True]) > 1000
 
 
-def test_what_fails_is_drawn_half_of_the_time_where_nothing_else_reaches_the_cell_that_is_aimed_at() -> None:
+def test_what_fails_is_drawn_half_of_the_time_where_nothing_else_reaches_the_cell_that_is_aimed_at():
     target, name = find("language.narrow"), "arithmetic-of-8-bit-floats"
     issue = next(one for one in all_issues() if one.name == name)
 

@@ -54,12 +54,12 @@ def verdicts(case: Case, *results: float) -> list[Verdict]:
     (called("libdevice.fast_log2f", "1e-40"), (-132.87712, -INFINITY), (NAN, -126.0)),
 ])
 def test_subnormal_numbers_count_as_themselves_or_as_zeros(
-        case: Case, right: tuple[float, ...], wrong: tuple[float, ...]) -> None:
+        case: Case, right: tuple[float, ...], wrong: tuple[float, ...]):
     assert verdicts(case, *right) == [Verdict.AGREE] * len(right)
     assert verdicts(case, *wrong) == [Verdict.DISAGREE] * len(wrong)
 
 
-def test_other_types_and_normal_numbers_are_not_flushed() -> None:
+def test_other_types_and_normal_numbers_are_not_flushed():
     assert verdicts(called("libdevice.sin.sin", "1e-310", to="fp64", of=("fp64",)), 0.0) == [
         Verdict.DISAGREE]
     assert verdicts(called("libdevice.sin.sin", "2e-38"), 0.0, -2e-38, 2e-38) == [
@@ -67,7 +67,7 @@ def test_other_types_and_normal_numbers_are_not_flushed() -> None:
     assert verdicts(called("libdevice.sin.sin", "0.0"), -0.0) == [Verdict.DISAGREE]
 
 
-def test_the_normal_distribution_far_out_is_0_or_1() -> None:
+def test_the_normal_distribution_far_out_is_0_or_1():
     """mpmath overflows there, which once counted as an infinity."""
     for x, right in (("-1.7e308", 0.0), ("-64.5", 0.0), ("1e308", 1.0)):
         case = called("libdevice.normcdf", x, to="fp64", of=("fp64",))
@@ -75,7 +75,7 @@ def test_the_normal_distribution_far_out_is_0_or_1() -> None:
 
 
 @pytest.mark.parametrize("topic", ["pointwise", "rounding"])
-def test_hardly_anything_is_open(topic: Topic) -> None:
+def test_hardly_anything_is_open(topic: Topic):
     """Of 300 draws 3.6 and 2.4 % of elements once, where subnormal numbers were open; %, `fmod` and ends of integers
     are left."""
     found = open_shares(draws(call_cases(target=f"language.{topic}", topic=topic, limits=Limits(elements=1 << 9)), 80,

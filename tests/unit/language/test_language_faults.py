@@ -39,19 +39,19 @@ def outcomes(pool: Pool, topic: str, number: int, fault: str = "") -> list[Verdi
 
 
 @pytest.mark.parametrize("topic", CLEAN)
-def test_right_calls_are_clean(topic: str, pool: Pool) -> None:
+def test_right_calls_are_clean(topic: str, pool: Pool):
     found = outcomes(pool, topic, 15)
     assert found.count(Verdict.AGREE) >= 12 and not any(one.failed for one in found), found
 
 
 @pytest.mark.parametrize("fault", ["another_type", "another_shape"])
-def test_another_type_or_shape_is_caught_in_every_call(fault: str, pool: Pool) -> None:
+def test_another_type_or_shape_is_caught_in_every_call(fault: str, pool: Pool):
     found = outcomes(pool, "operators", 12, fault)
     assert found and all(one is Verdict.DISAGREE for one in found), found
 
 
 @pytest.mark.parametrize("fault, least", [("changed_value", 10), ("first_element", 6)])
-def test_wrong_values_are_caught_in_most_calls(fault: str, least: int, pool: Pool) -> None:
+def test_wrong_values_are_caught_in_most_calls(fault: str, least: int, pool: Pool):
     found = outcomes(pool, "movement", 14, fault)
     assert found.count(Verdict.DISAGREE) >= least, found
 
@@ -60,7 +60,7 @@ def test_wrong_values_are_caught_in_most_calls(fault: str, least: int, pool: Poo
     ("libdevice.sin.sin", "fp32", 1, "libdevice"), ("tl.add", "bf16", 2, "narrow_arithmetic"),
     ("tl.add", "i32", 2, "")])
 def test_failures_of_the_plain_interpreter_name_the_repair_that_they_lack(name: str, kind: str, operands: int,
-                                                                          said: str, pool: Pool) -> None:
+                                                                          said: str, pool: Pool):
     call = Call(row=name, operands=(Operand(dtype=kind, shape=(8,)),) * operands, stored=(kind,))
     given = {f"x{number}": Content(base=Small(seed=number, low=1, high=9)) for number in range(operands)}
     case = calling(call, given, programs=2)
@@ -69,5 +69,5 @@ def test_failures_of_the_plain_interpreter_name_the_repair_that_they_lack(name: 
     assert (found.verdict is Verdict.AGREE) == (not said)
 
 
-def test_every_repair_is_a_known_issue() -> None:
+def test_every_repair_is_a_known_issue():
     assert TITLES.keys() == {one.name for one in fields(Repairs)}

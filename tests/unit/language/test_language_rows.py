@@ -48,7 +48,7 @@ def drawn(topic: Topic, number: int = 60) -> list[Case]:
 
 
 @pytest.mark.parametrize("topic", TOPICS)
-def test_draws_are_valid_and_their_kernels_parse_for_every_version(topic: Topic) -> None:
+def test_draws_are_valid_and_their_kernels_parse_for_every_version(topic: Topic):
     target = find(f"language.{topic}")
     for case in drawn(topic):
         assert target.draw.valid(case) and cases.cells(case) and cases.label(case) in rows()
@@ -58,7 +58,7 @@ def test_draws_are_valid_and_their_kernels_parse_for_every_version(topic: Topic)
 
 
 @pytest.mark.parametrize("topic", TOPICS)
-def test_the_references_agree_with_each_other(topic: Topic) -> None:
+def test_the_references_agree_with_each_other(topic: Topic):
     target = find(f"language.{topic}")
     for case in drawn(topic):
         inputs = Inputs(case, buffers_of(case))
@@ -86,7 +86,7 @@ def _masks(case: Case, inputs: Inputs, known: tuple[str, tuple[str, ...]]) -> di
     return found
 
 
-def test_simpler_calls_are_valid_and_smaller() -> None:
+def test_simpler_calls_are_valid_and_smaller():
     for topic in ("reductions", "operators", "movement"):
         target = find(f"language.{topic}")
         for case in drawn(topic, 30):
@@ -95,7 +95,7 @@ def test_simpler_calls_are_valid_and_smaller() -> None:
                 assert cases.size(step) < cases.size(case)
 
 
-def test_options_from_a_stranger_cannot_become_source() -> None:
+def test_options_from_a_stranger_cannot_become_source():
     case = drawn("reductions")[0]
     program = case.program
     assert isinstance(program, Call)
@@ -106,13 +106,13 @@ def test_options_from_a_stranger_cannot_become_source() -> None:
     assert not cases.legal(Call(row="no.row"))
 
 
-def test_functions_that_amd_does_not_have_are_no_findings_there() -> None:
+def test_functions_that_amd_does_not_have_are_no_findings_there():
     text = "r0 = libdevice.exp10(x0) + libdevice.sin(x0)"
     assert amd_lacks(text, "compile:gfx942") == "AMD's libdevice has no exp10"
     assert amd_lacks(text, "compile:sm_90") == amd_lacks("libdevice.sin(x0)", "compile:gfx942") == ""
 
 
-def test_no_thread_holds_so_much_that_compiling_takes_minutes_but_some_hold_hundreds_of_elements() -> None:
+def test_no_thread_holds_so_much_that_compiling_takes_minutes_but_some_hold_hundreds_of_elements():
     random, row = Random(5), rows()["gl.associative_scan.affine"]
     found = [held(call) for call, _ in (sampled(row, random) for _ in range(400)) if call is not None]
     assert len(found) > 200 and max(found) <= MOST_HELD and sum(one > MOST_HELD // 4 for one in found) > 10
@@ -121,7 +121,7 @@ def test_no_thread_holds_so_much_that_compiling_takes_minutes_but_some_hold_hund
     assert held(along_one_element) == 2 * 64 * 64 > MOST_HELD
 
 
-def test_what_is_packed_has_so_many_elements_that_each_thread_has_some_when_it_is_shrunk_too() -> None:
+def test_what_is_packed_has_so_many_elements_that_each_thread_has_some_when_it_is_shrunk_too():
     random, row = Random(3), rows()["tl.map_elementwise"]
     calls = [call for call, _ in (sampled(row, random) for _ in range(80)) if call is not None]
     packed = [call for call in calls if "packed" in str(call.options["mapping"])]
@@ -131,7 +131,7 @@ def test_what_is_packed_has_so_many_elements_that_each_thread_has_some_when_it_i
         assert not cases.legal(short) and cases.legal(replace(short, options={"mapping": "pair"}, stored=("i32",) * 2))
 
 
-def test_the_interpreter_sorts_half_as_many_elements_as_it_has_for_other_calls() -> None:
+def test_the_interpreter_sorts_half_as_many_elements_as_it_has_for_other_calls():
     """It sorts 4096 for half of the time that a launch has, on a machine with nothing else to do."""
     target, options = find("language.ordering"), campaign_options()
 
@@ -144,11 +144,11 @@ def test_the_interpreter_sorts_half_as_many_elements_as_it_has_for_other_calls()
     assert 1 << 10 < largest("interpreter") <= 1 << 11 < largest("cuda")
 
 
-def test_the_table_is_broad() -> None:
+def test_the_table_is_broad():
     assert len(rows()) == sum(len(of_topic(topic)) for topic in TOPICS) >= 150
 
 
-def test_a_sum_of_negative_zeros_only_is_a_negative_zero() -> None:
+def test_a_sum_of_negative_zeros_only_is_a_negative_zero():
     lines = np.array([[-0.0, -0.0], [0.0, -0.0], [1.0, -1.0]], dtype=np.float32)
     found = (by_numpy.fold(lines, kind="sum", axis=0, keep=False),
              by_torch.fold(torch.from_numpy(lines), kind="sum", axis=0, keep=False).numpy())
@@ -156,7 +156,7 @@ def test_a_sum_of_negative_zeros_only_is_a_negative_zero() -> None:
         assert one.tolist() == [0, 0, 0] and np.signbit(one).tolist() == [True, False, False]
 
 
-def test_blocks_of_descriptors_begin_at_multiples_of_sixteen_bytes_and_not_at_the_first_column_alone() -> None:
+def test_blocks_of_descriptors_begin_at_multiples_of_sixteen_bytes_and_not_at_the_first_column_alone():
     """The docstrings of load and store ask for it; an H200 ends a kernel that breaks it with an illegal instruction."""
     places = []
     for case in drawn("descriptors", 150):
@@ -167,7 +167,7 @@ def test_blocks_of_descriptors_begin_at_multiples_of_sixteen_bytes_and_not_at_th
     assert sum(place > 0 for place in places) > 20 and all(place % 16 == 0 for place in places)
 
 
-def test_scaled_products_need_the_types_that_their_formats_name_and_an_interpreter_that_knows_them() -> None:
+def test_scaled_products_need_the_types_that_their_formats_name_and_an_interpreter_that_knows_them():
     row = rows()["tl.dot_scaled"]
 
     def declined(lhs: str, backend: str, *, as_it_is: bool = False) -> str:
@@ -190,7 +190,7 @@ def _saturating(a: torch.Tensor, b: torch.Tensor, acc: torch.Tensor, step: int) 
     return found.to(torch.int32)
 
 
-def test_products_of_integers_wrap_or_saturate_as_an_instruction_does_and_most_do_neither() -> None:
+def test_products_of_integers_wrap_or_saturate_as_an_instruction_does_and_most_do_neither():
     row = rows()["tl.dot"]
     generator = torch.Generator().manual_seed(5)
     shapes = ((1, 16, 64), (1, 64, 32))
@@ -223,7 +223,7 @@ def _dot_of(name: str, **options: str | int) -> tuple[Row, Call]:
 @pytest.mark.parametrize(("name", "options", "cut"), [
     ("fp8e5", {}, True), ("fp8e5", {"max_num_imprecise_acc": 32}, False), ("fp16", {}, False)])
 def test_an_accumulator_is_cut_as_short_as_products_of_8_bit_floats_that_are_added_to_it(
-        name: str, options: dict[str, int], cut: bool) -> None:
+        name: str, options: dict[str, int], cut: bool):
     row, call = _dot_of(name, **options)
     a, b = (torch.zeros(1, *one.shape).to(torch_dtype(name)) for one in call.operands[:2])
     (bound,) = row.bounds(call, (a, b, torch.full((1, 64, 64), 1000.0)))
@@ -237,7 +237,7 @@ def test_an_accumulator_is_cut_as_short_as_products_of_8_bit_floats_that_are_add
 
 @pytest.mark.parametrize("lib", [by_torch, by_numpy])
 @pytest.mark.parametrize("precision", ["tf32", "tf32x3", "ieee"])
-def test_an_infinity_times_what_may_be_flushed_is_an_infinity_or_nan(lib: Any, precision: str) -> None:
+def test_an_infinity_times_what_may_be_flushed_is_an_infinity_or_nan(lib: Any, precision: str):
     row, call = _dot_of("fp32", input_precision=precision)
     for factor, flushed in ((1e-40, precision != "ieee"), (1e-30, False)):
         operands = [torch.full((1, *one.shape), value)
@@ -251,7 +251,7 @@ def test_an_infinity_times_what_may_be_flushed_is_an_infinity_or_nan(lib: Any, p
 
 @pytest.mark.parametrize("lib", [by_torch, by_numpy])
 @pytest.mark.parametrize("name", ["tl.cdiv", "gl.cdiv"])
-def test_a_quotient_rounded_up_is_judged_where_neither_sign_nor_sum_is_in_the_way(lib: Any, name: str) -> None:
+def test_a_quotient_rounded_up_is_judged_where_neither_sign_nor_sum_is_in_the_way(lib: Any, name: str):
     """Contents may be anything once a case shrinks: cdiv is (x + 6) // 7, which truncates, for these too."""
     call = Call(row=name, operands=(Operand(dtype="i32", shape=(4,)), Operand(kind="number", dtype="i32", number="7")),
                 options={"way": "function", "layout": 0}, stored=("i32",))

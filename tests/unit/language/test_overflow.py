@@ -99,12 +99,12 @@ PLAIN: dict[str, Any] = {"way": "plain"}
     (case_of("scan", ("u8", [255, 0]), by="_add", axis=0), False),
     (case_of("nothing", ("i32", -(2**31)), op="abs"), False),
 ])
-def test_an_assertion_is_due_where_an_exact_result_leaves_its_type(case: Case, answer: bool | None) -> None:
+def test_an_assertion_is_due_where_an_exact_result_leaves_its_type(case: Case, answer: bool | None):
     assert cases.valid(case)
     assert is_due(case) is answer
 
 
-def test_code_must_assert_where_an_input_exists_for_it() -> None:
+def test_code_must_assert_where_an_input_exists_for_it():
     assert asserting(case_of("add", ("i8", 0), ("i8", 0), **PLAIN)) is True
     assert asserting(case_of("add", ("i8", 0), ("", "0"), **PLAIN)) is None
     assert asserting(case_of("add", ("i64", 0), ("i64", 0), **PLAIN)) is False
@@ -112,7 +112,7 @@ def test_code_must_assert_where_an_input_exists_for_it() -> None:
     assert asserting(case_of("add", ("i8", 0), ("i8", 0), options=UNCHECKED, **PLAIN)) is False
 
 
-def test_draws_reach_the_ends_of_every_type_and_leave_them_half_of_the_time() -> None:
+def test_draws_reach_the_ends_of_every_type_and_leave_them_half_of_the_time():
     found = drawn(250)
     answers = Counter(is_due(one) for one in found if one.options.debug and one.options.sanitize_overflow)
     assert min(answers[True], answers[False]) > 30 and answers[None] == 0
@@ -122,11 +122,11 @@ def test_draws_reach_the_ends_of_every_type_and_leave_them_half_of_the_time() ->
 
 
 @pytest.mark.parametrize("name", INTERPRETED.names)
-def test_in_the_interpreter(name: str) -> None:
+def test_in_the_interpreter(name: str):
     INTERPRETED.require(name)
 
 
-def test_a_fault_in_a_copy_of_triton_is_caught(tmp_path: Path) -> None:
+def test_a_fault_in_a_copy_of_triton_is_caught(tmp_path: Path):
     faulty = edited(tmp_path, {"language/semantic.py": (
         "self.binary_op_sanitize_overflow_impl(input, other, self.mul)", "pass")})
     products = [case_of("mul", ("i8", 64), ("i8", factor), **PLAIN) for factor in (1, 2)]
@@ -137,11 +137,11 @@ def test_a_fault_in_a_copy_of_triton_is_caught(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize("name", COMPILED.names)
-def test_compiled(name: str) -> None:
+def test_compiled(name: str):
     COMPILED.require(name)
 
 
-def test_sums_of_a_warp_are_known_to_assert_nothing() -> None:
+def test_sums_of_a_warp_are_known_to_assert_nothing():
     """Of the compiled code, in every version: other folds, and what else loses an assertion, stay new."""
     lost = case_of("fold", ("i32", [0] * 32), by="sum", axis=0)
     with Pool(PoolOptions(backend="compile:sm_90", spare=False)) as compiler:

@@ -41,7 +41,7 @@ def pool() -> Iterator[Pool]:
         yield made
 
 
-def test_right_calls_are_clean_but_for_known_issues(pool: Pool) -> None:
+def test_right_calls_are_clean_but_for_known_issues(pool: Pool):
     known = Attribution(lambda case: pool.execute(case, "own"))
     found = [(case, pool.execute(case, "own")) for of_row in drawn().values() for case in of_row[:10]]
     unknown = [one.signature for case, one in found if one.verdict.failed and not known.issues(case, one)]
@@ -49,7 +49,7 @@ def test_right_calls_are_clean_but_for_known_issues(pool: Pool) -> None:
 
 
 @pytest.mark.parametrize("fault", FAULTS)
-def test_faults_planted_in_the_text_are_caught(fault: str, pool: Pool) -> None:
+def test_faults_planted_in_the_text_are_caught(fault: str, pool: Pool):
     tried = 0
     for case in (case for row in ROWS for case in drawn()[row]):
         if TARGET.faults.affects(case, fault) and pool.execute(case, "own").verdict is Verdict.AGREE:
@@ -61,7 +61,7 @@ def test_faults_planted_in_the_text_are_caught(fault: str, pool: Pool) -> None:
     pytest.fail(f"{fault} was not caught in {tried} calls")
 
 
-def test_draws_reach_narrower_and_wider_types_in_every_form() -> None:
+def test_draws_reach_narrower_and_wider_types_in_every_form():
     """Widths, ways, by a number or not, before and behind the step from lane to lane: independent choices."""
     met: set[tuple[str, object]] = set()
     for case in (*drawn()["pointer.cast"], *drawn()["pointer.cast.store"]):
@@ -88,14 +88,14 @@ def _read(one: str, other: str, values: list[int], **options: int) -> list[list[
         (in_numpy, array), (in_torch, torch.from_numpy(array)))]
 
 
-def test_memory_is_little_endian_in_both_references() -> None:
+def test_memory_is_little_endian_in_both_references():
     bytes_ = [0x78, 0x56, 0x34, 0x12, 0xFF, 0xFF, 0xFF, 0xFF]
     assert _read("u8", "i32", bytes_) == [[0x12345678, -1]] * 2
     assert _read("i32", "u8", [0x12345678, -1], skip=1) == [[0x56, 0x34]] * 2
     assert _read("i32", "u8", [0x12345678, -1], first=1, second=0) == [[0x78, 0xFF]] * 2
 
 
-def test_calls_whose_lanes_leave_the_row_lie_across_elements_or_meet_are_not_legal() -> None:
+def test_calls_whose_lanes_leave_the_row_lie_across_elements_or_meet_are_not_legal():
     memory, value = Operand(dtype="u8", shape=(16,)), Operand(dtype="i32", shape=(4,))
     steps = {"first": 0, "second": 1, "start": 0, "skip": 0}
 
@@ -107,7 +107,7 @@ def test_calls_whose_lanes_leave_the_row_lie_across_elements_or_meet_are_not_leg
     assert not any((legal(skip=1), legal(start=1), legal(first=2, second=0), legal(second=0)))
 
 
-def test_whoever_reads_what_a_program_wrote_waits_for_all_of_its_threads() -> None:
+def test_whoever_reads_what_a_program_wrote_waits_for_all_of_its_threads():
     """Loads and stores of one place may have layouts of their own: other threads write an element than read it."""
     accesses = re.compile(r"tl\.(store)\(memory,|tl\.(load)\(memory[,)]|tl\.(debug_barrier)\(\)")
     checked = 0
@@ -120,7 +120,7 @@ def test_whoever_reads_what_a_program_wrote_waits_for_all_of_its_threads() -> No
     assert checked > 100
 
 
-def test_truth_values_are_passed_as_torch_has_them() -> None:
+def test_truth_values_are_passed_as_torch_has_them():
     from tridiff.fuzz.backends.compile import pointer_to
     from tridiff.fuzz.backends.launch import Launch
 

@@ -57,13 +57,13 @@ def judged(case: Case, arrays: list[torch.Tensor], actual: torch.Tensor) -> str:
 @pytest.mark.parametrize(("acc", "right"), [
     ((1 << 31) - 5, [(1 << 31) - 1, LOW + 127 * 127 * 2 - 5]), (LOW + 5, [LOW + 5 + 127 * 127 * 2]),
     ((1 << 31) - 1 - 127 * 254, [(1 << 31) - 1])])
-def test_sums_of_bytes_wrap_or_saturate(acc: int, right: list[int]) -> None:
+def test_sums_of_bytes_wrap_or_saturate(acc: int, right: list[int]):
     others = [0, right[0] - 1, right[-1] + 1 if right[-1] < (1 << 31) - 1 else 7, acc]
     found = accepted(call_in("i8", acc=True), [127, 127], [127, 127], [*right, *others], acc)
     assert found == [True] * len(right) + [False] * len(others)
 
 
-def test_sums_of_bytes_saturate_after_each_instruction() -> None:
+def test_sums_of_bytes_saturate_after_each_instruction():
     """Up in the first half of k and down in the second: saturated in between, at the end, or never."""
     top = (1 << 31) - 1
     left, right = [127] * K, [127] * 16 + [-127] * 16
@@ -74,7 +74,7 @@ def test_sums_of_bytes_saturate_after_each_instruction() -> None:
 
 
 @pytest.mark.parametrize("precision", ["tf32", "tf32x3"])
-def test_a_number_that_tf32_has_no_room_for_is_itself_or_infinite(precision: str) -> None:
+def test_a_number_that_tf32_has_no_room_for_is_itself_or_infinite(precision: str):
     call = call_in("fp32", acc=False, input_precision=precision)
     near = MAX * 0.25
     found = accepted(call, [MAX], [0.25], [near, near * 1.1, INF, -INF, 0.0, 1.0, near * 0.9])
@@ -86,7 +86,7 @@ def test_a_number_that_tf32_has_no_room_for_is_itself_or_infinite(precision: str
     assert accepted(ieee, [MAX], [0.25], [near, INF, NAN]) == [True, False, False]
 
 
-def test_an_infinity_of_tf32_makes_a_nan_beside_a_zero_or_another_one() -> None:
+def test_an_infinity_of_tf32_makes_a_nan_beside_a_zero_or_another_one():
     call = call_in("fp32", acc=True, input_precision="tf32")
     every = [1.0] * K
     assert accepted(call, [MAX] * K, [0.001] * K, [INF, NAN], 1.0) == [True, False], "no zero, one sign"
@@ -97,7 +97,7 @@ def test_an_infinity_of_tf32_makes_a_nan_beside_a_zero_or_another_one() -> None:
     assert accepted(call, [NAN, MAX], [1.0, 1.0], [NAN, INF, 1.0]) == [True, False, False], "a NaN decides"
 
 
-def test_a_nan_below_the_bits_of_tf32_may_be_an_infinity() -> None:
+def test_a_nan_below_the_bits_of_tf32_may_be_an_infinity():
     call = call_in("fp32", acc=False, input_precision="tf32")
     for word, right in ((0x7F800001, [True, True, True, False]), (0x7FC00000, [True, False, False, False])):
         a = torch.zeros(1, 16, K)
@@ -109,7 +109,7 @@ def test_a_nan_below_the_bits_of_tf32_may_be_an_infinity() -> None:
         assert found == right, hex(word)
 
 
-def test_sums_that_leave_the_range_are_infinities_of_a_sign_that_is_there() -> None:
+def test_sums_that_leave_the_range_are_infinities_of_a_sign_that_is_there():
     for dtype in ("fp32", "bf16"):
         call = call_in(dtype, acc=True)
         large = 2.0**127
@@ -123,7 +123,7 @@ def test_sums_that_leave_the_range_are_infinities_of_a_sign_that_is_there() -> N
     ("tf32x3", 2.0**110, [True, True, True, False]), ("tf32x3", 2.0**67, [True, False, False, False]),
     ("tf32", 2.0**110, [True, False, False, False])])
 def test_products_with_low_parts_may_be_the_first_to_leave_the_range(
-        precision: str, large: float, right: list[bool]) -> None:
+        precision: str, large: float, right: list[bool]):
     call = call_in("fp32", acc=False, input_precision=precision)
     assert accepted(call, [2.0**63], [large], [INF, -INF, NAN, 0.0]) == right
 
@@ -134,7 +134,7 @@ def test_products_with_low_parts_may_be_the_first_to_leave_the_range(
     ([2.0, -2.0] + [0.0] * (K - 2), [-1.0] * K, -0.0, [True, False])])
 @pytest.mark.parametrize("row", ["tl.dot", "gl.dot_fma"])
 def test_a_sum_of_negative_zeros_alone_is_either_zero(
-        row: str, left: list[float], right: list[float], acc: float, zeros: list[bool]) -> None:
+        row: str, left: list[float], right: list[float], acc: float, zeros: list[bool]):
     call = replace(call_in("fp32", acc=True), row=row, options={"layout": 1} if row == "gl.dot_fma" else {})
     assert accepted(call, left, right, [0.0, -0.0], acc) == zeros
 
@@ -148,7 +148,7 @@ def narrowed(x: np.ndarray, *, nearest: bool) -> np.ndarray:
 
 
 @pytest.mark.parametrize("nearest", [True, False])
-def test_whatever_tensor_cores_make_of_drawn_operands_is_accepted_and_a_wrong_element_is_not(nearest: bool) -> None:
+def test_whatever_tensor_cores_make_of_drawn_operands_is_accepted_and_a_wrong_element_is_not(nearest: bool):
     """Operands in tf32, sums in fp32 from left to right and from right to left: right in every drawn case."""
     limits, seen = Limits(elements=1 << 12, rows=4), 0
     for case in draws(call_cases(target="language.products", topic="products", limits=limits), 160, seed=11):

@@ -20,7 +20,7 @@ def _drawn(target: str, *releases: str, number: int = 150) -> list[Case]:
 
 
 @pytest.mark.parametrize("target", ["language.statements", "language.functions", "language.pointers"])
-def test_programs_have_no_construct_that_their_release_does_not_take(target: str) -> None:
+def test_programs_have_no_construct_that_their_release_does_not_take(target: str):
     """On 3.6.0 four of five programs of functions were refused for one."""
     assert not [reason for case in _drawn(target, "3.6.0") if (reason := declined(script_of(case), "3.6.0"))]
     assert any(declined(script_of(case), "3.6.0") for case in _drawn(target, "3.9.0", number=30))
@@ -29,7 +29,7 @@ def test_programs_have_no_construct_that_their_release_does_not_take(target: str
 @pytest.mark.parametrize("releases, block_pointers, newer", [
     (("3.6.0",), True, False), (("3.9.0",), False, True), (("3.6.0", "3.9.0"), False, False), ((), True, True)])
 def test_rows_and_scenes_are_those_of_all_releases_that_run_them(
-        releases: tuple[str, ...], block_pointers: bool, newer: bool) -> None:
+        releases: tuple[str, ...], block_pointers: bool, newer: bool):
     met = {calls.call_of(case).row for case in _drawn("language.memory", *releases)}
     assert ("tl.make_block_ptr" in met) == block_pointers
     found = {calls.call_of(case).row for case in _drawn("language.movement", *releases)}
@@ -41,7 +41,7 @@ def test_rows_and_scenes_are_those_of_all_releases_that_run_them(
         assert all(within(one, since=first) for one in releases for first in asked)
 
 
-def test_what_is_asked_for_and_not_there_is_drawn_and_told() -> None:
+def test_what_is_asked_for_and_not_there_is_drawn_and_told():
     there = {"tl.load": ("", ""), "tl.make_block_ptr": ("", "3.8.0")}
     assert Limits(releases=("3.9.0",)).among(there) == ["tl.load"]
     asked = Limits(releases=("3.9.0",), only=frozenset(("tl.make_block_ptr",)))
@@ -52,5 +52,5 @@ def test_what_is_asked_for_and_not_there_is_drawn_and_told() -> None:
     ("3.6.0", "3.7.0", "", False), ("3.7.1", "3.7.0", "", True), ("3.9.0", "", "3.8.0", False),
     ("3.8.2", "", "3.8.0", True), ("a checkout", "3.9.0", "", True), ("3.10.0", "3.9.0", "", True)])
 def test_a_release_is_within_what_came_with_one_and_went_after_another(
-        triton: str, since: str, until: str, there: bool) -> None:
+        triton: str, since: str, until: str, there: bool):
     assert within(triton, since=since, until=until) == there

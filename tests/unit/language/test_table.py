@@ -13,7 +13,7 @@ from tridiff.fuzz.language.table import names, table
 from tridiff.kernels.language.call import Call, Operand
 
 
-def test_every_name_is_in_one_place() -> None:
+def test_every_name_is_in_one_place():
     found = table()
     places = (found.covered, found.elsewhere, found.refused, found.uncovered)
     assert sorted(names()) == sorted(name for place in places for name in place)
@@ -21,7 +21,7 @@ def test_every_name_is_in_one_place() -> None:
     assert not found.uncovered
 
 
-def test_a_function_that_a_newer_triton_adds_is_uncovered(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_function_that_a_newer_triton_adds_is_uncovered(monkeypatch: pytest.MonkeyPatch):
     def brand_new(x: object) -> object:
         return x
 
@@ -30,7 +30,7 @@ def test_a_function_that_a_newer_triton_adds_is_uncovered(monkeypatch: pytest.Mo
     assert table().uncovered["tl.brand_new"] == "no row yet"
 
 
-def test_rows_cover_names_that_exist_in_some_version() -> None:
+def test_rows_cover_names_that_exist_in_some_version():
     """A row of a misspelt name would cover nothing; names of other versions have `since` or `until`."""
     installed = set(names()) | {f"tl.{name.removeprefix('tl.math.')}" for name in names()}
     strange = {one: row.name for row in rows().values() if not (row.since or row.until) for one in row.covers
@@ -38,14 +38,14 @@ def test_rows_cover_names_that_exist_in_some_version() -> None:
     assert strange.keys() <= {"tl.PropagateNan", "tensor.cdiv", "tensor.sort", "tensor.reduce_or", "tensor.topk"}
 
 
-def test_other_targets_exist() -> None:
+def test_other_targets_exist():
     from tridiff.fuzz.registry import select
 
     known = {target.name for target in select(())}
     assert {one for one in (*TARGETS.values(), *TARGETS_OF_GLUON.values()) if " " not in one} <= known
 
 
-def test_the_command_prints_the_table(capsys: pytest.CaptureFixture[str]) -> None:
+def test_the_command_prints_the_table(capsys: pytest.CaptureFixture[str]):
     assert run(["targets", "--language", "--json"]) == 0
     said = json.loads(capsys.readouterr().out)
     assert {"triton", "rows", "covered", "uncovered"} <= said.keys() and "tl.sum" in said["covered"]
@@ -54,7 +54,7 @@ def test_the_command_prints_the_table(capsys: pytest.CaptureFixture[str]) -> Non
     assert "covered by rows" in capsys.readouterr().out
 
 
-def test_rows_of_gluon_are_not_for_chips_with_other_warps() -> None:
+def test_rows_of_gluon_are_not_for_chips_with_other_warps():
     def declined(name: str, backend: str) -> str:
         call = Call(row=name, operands=(Operand(dtype="i8", shape=(1,)),) * 2, stored=("i8",))
         return rows()[name].declined(call, "3.9.0", backend)

@@ -30,7 +30,7 @@ FAULTS: tuple[tuple[str, str, Any], ...] = (
 
 @pytest.mark.parametrize("part, place, wrong", FAULTS)
 def test_faults_beside_launches_change_an_answer(
-        part: str, place: str, wrong: Any, monkeypatch: pytest.MonkeyPatch) -> None:
+        part: str, place: str, wrong: Any, monkeypatch: pytest.MonkeyPatch):
     pytest.importorskip("triton")
     try:
         resolve_name(place)
@@ -42,7 +42,7 @@ def test_faults_beside_launches_change_an_answer(
     assert right != play(case("beside", part=part))
 
 
-def test_what_tuning_prints_and_listeners_and_hooks_are_told_is_an_answer() -> None:
+def test_what_tuning_prints_and_listeners_and_hooks_are_told_is_an_answer():
     pytest.importorskip("triton")
     told = play(case("tuned", sizes="5 5 6"))
     assert told == play(case("tuned", sizes="5 5 6"))

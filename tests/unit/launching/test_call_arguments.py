@@ -39,7 +39,7 @@ def _unnamed(function: Any, calls: list[ast.Call]) -> set[str]:
 
 
 @pytest.mark.parametrize("language", ["plain", "gluon"])
-def test_every_argument_of_every_function_is_given(language: str) -> None:
+def test_every_argument_of_every_function_is_given(language: str):
     pytest.importorskip("triton")
     if before(installed(), "3.9.0"):
         pytest.skip("the calls are written for 3.9.0")

@@ -29,11 +29,11 @@ _LATER = ("block pointer", "block pointer of floats")
 """Pieces of what 3.9.0 has no more."""
 
 
-def test_what_ends_its_process_is_an_answer() -> None:
+def test_what_ends_its_process_is_an_answer():
     assert answered([lambda: "one", lambda: os._exit(3), lambda: "three"]) == ["one", ENDED, "three"]
 
 
-def test_what_takes_too_much_is_ended(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_what_takes_too_much_is_ended(monkeypatch: pytest.MonkeyPatch):
     monkeypatch.setattr(apart, "SECONDS", 0.1)
     assert answered([lambda: "one", lambda: str(2 ** 2**40), _forever]) == ["one", ENDED, ENDED]
 
@@ -44,14 +44,14 @@ def _forever() -> str:
 
 
 @pytest.mark.parametrize("seed", range(5))
-def test_a_spoilt_text_is_another_one_and_the_same_again(seed: int) -> None:
+def test_a_spoilt_text_is_another_one_and_the_same_again(seed: int):
     for text in FRAGMENTS.values():
         changed = spoilt(text, Random(seed), NAMES)
         assert changed and ast.unparse(ast.parse(changed)) != ast.unparse(ast.parse(text))
         assert changed == spoilt(text, Random(seed), NAMES)
 
 
-def test_pieces_are_legal() -> None:
+def test_pieces_are_legal():
     front_end = pytest.importorskip("tridiff.fuzz.launching.scenes.front_end")
     if before(installed(), "3.9.0"):
         pytest.skip("the pieces are written for 3.9.0")
@@ -63,7 +63,7 @@ def test_pieces_are_legal() -> None:
     assert [name for name, told in zip(names, found, strict=True) if told.startswith("refused") or told == ENDED] == []
 
 
-def test_a_line_has_what_it_names_around_it_and_nothing_else() -> None:
+def test_a_line_has_what_it_names_around_it_and_nothing_else():
     text = module("plain", "r = Longer(x, 9) + 1; s = r.block")
     tree = ast.parse(text)
     names = [one.name for one in tree.body if isinstance(one, ast.ClassDef | ast.FunctionDef)]
@@ -73,13 +73,13 @@ def test_a_line_has_what_it_names_around_it_and_nothing_else() -> None:
     assert [ast.unparse(one).partition(" =")[0] for one in kernel.body] == ["at", "x", "r", "s"]
 
 
-def test_lines_are_all_different_kernels() -> None:
+def test_lines_are_all_different_kernels():
     texts = [module(part.partition(": ")[0], line) for part, lines in parts().items() for line in lines]
     assert len(set(texts)) == len(texts) > 1400
     assert all(ast.parse(text) for text in texts)
 
 
-def test_lines_are_legal_and_refused() -> None:
+def test_lines_are_legal_and_refused():
     pytest.importorskip("triton")
     if before(installed(), "3.9.0"):
         pytest.skip("the lines are written for 3.9.0")
@@ -88,7 +88,7 @@ def test_lines_are_legal_and_refused() -> None:
     assert 8 <= len(refused) <= len(told) - 8 and ENDED not in told.values()
 
 
-def test_expressions_are_legal() -> None:
+def test_expressions_are_legal():
     host = pytest.importorskip("tridiff.fuzz.launching.scenes.host")
     if before(installed(), "3.9.0"):
         pytest.skip("the expressions are written for 3.9.0")
@@ -333,7 +333,7 @@ with choices that shows it."""
 @pytest.mark.parametrize("module, name, wrong, scene, choices", FAULTS)
 def test_faults_of_the_front_end_change_an_answer(
         module: str, name: str, wrong: Any, scene: str, choices: dict[str, object],
-        monkeypatch: pytest.MonkeyPatch) -> None:
+        monkeypatch: pytest.MonkeyPatch):
     pytest.importorskip("triton")
     try:
         resolve_name(f"{module}.{name}")
@@ -358,7 +358,7 @@ def test_faults_of_the_front_end_change_an_answer(
         assert "is due" in str(due)
 
 
-def test_places_are_those_of_the_kernel_alone() -> None:
+def test_places_are_those_of_the_kernel_alone():
     front_end = pytest.importorskip("tridiff.fuzz.launching.scenes.front_end")
     text, given = front_end.kernel_of("plain: folds")
     plain, lower = (front_end.places(front_end.source(one, given, "sm_90", {"num_warps": 4})) for one in (

@@ -10,6 +10,6 @@ CHECKS = Checks(Path(__file__).with_name("checks_interpreted.py"))
 
 
 @pytest.mark.parametrize("name", CHECKS.names)
-def test_interpreted_kernels(name: str) -> None:
+def test_interpreted_kernels(name: str):
     pytest.importorskip("triton")
     CHECKS.require(name)

@@ -56,7 +56,7 @@ def _drawn(target: str, *releases: str) -> tuple[Case, ...]:
 
 
 @pytest.mark.parametrize("name", [one.name for one in scenes().values() if one.topic != "interpreted"])
-def test_what_is_observed_is_what_is_due(name: str) -> None:
+def test_what_is_observed_is_what_is_due(name: str):
     scene = scenes()[name]
     target = find(f"launch.{scene.topic}")
     releases = (installed(),) if within(installed(), since=scene.since) else ()
@@ -76,12 +76,12 @@ def test_what_is_observed_is_what_is_due(name: str) -> None:
 
 
 @pytest.mark.parametrize("fault", cases.FAULTS)
-def test_lost_answers_are_refuted(fault: str) -> None:
+def test_lost_answers_are_refuted(fault: str):
     with pytest.raises(Refuted, match=r"grid: .* is due"):
         play(case("arguments"), fault)
 
 
-def test_a_case_with_another_choice_is_none() -> None:
+def test_a_case_with_another_choice_is_none():
     target = find("launch.arguments")
     plain = case("arguments")
     assert target.draw.valid(plain)
@@ -90,7 +90,7 @@ def test_a_case_with_another_choice_is_none() -> None:
         assert not target.draw.valid(other)
 
 
-def test_choices_shrink_towards_the_first() -> None:
+def test_choices_shrink_towards_the_first():
     target = find("launch.arguments")
     far = case("arguments", a="float nan", grid="7")
     for one in target.shrink.steps(far):
@@ -98,7 +98,7 @@ def test_choices_shrink_towards_the_first() -> None:
     assert not list(target.shrink.steps(case("arguments")))
 
 
-def test_a_case_of_every_one_shrinks_to_each_of_them() -> None:
+def test_a_case_of_every_one_shrinks_to_each_of_them():
     target = find("launch.refusals")
     every = case("refusals 0", way=EVERY)
     single = {one.params["way"] for one in target.shrink.steps(every)}
@@ -107,14 +107,14 @@ def test_a_case_of_every_one_shrinks_to_each_of_them() -> None:
     assert not target.draw.valid(case("arguments", a=EVERY))
 
 
-def test_a_gate_plays_every_scene_first() -> None:
+def test_a_gate_plays_every_scene_first():
     for topic in {scene.topic for scene in scenes().values()}:
         played = {one.params["scene"] for one in find(f"launch.{topic}").draw.once(1)}
         assert played == {scene.name for scene in scenes().values() if scene.topic == topic}
 
 
 @pytest.mark.parametrize("number, kind", [(2**31 - 1, "i32"), (2**31, "i64"), (-(2**31) - 1, "i64"), (2**63, "u64")])
-def test_integers_take_the_narrowest_type(number: int, kind: str) -> None:
+def test_integers_take_the_narrowest_type(number: int, kind: str):
     assert launching.integer_type(number) == kind
     with pytest.raises(OverflowError):
         launching.integer_type(2**64)
@@ -173,7 +173,7 @@ def version() -> Iterator[None]:
 @pytest.mark.parametrize("module, name, change, scene, choices", FAULTS)
 def test_faults_between_source_and_launch_are_seen(
         module: str, name: str, change: Callable[[Any], Any], scene: str, choices: dict[str, object],
-        monkeypatch: pytest.MonkeyPatch) -> None:
+        monkeypatch: pytest.MonkeyPatch):
     if scene in WRONG:
         pytest.skip("this release takes the module's constants without any fault: closures-share-a-key-behind-a-global")
     play(case(scene, **choices))
@@ -182,7 +182,7 @@ def test_faults_between_source_and_launch_are_seen(
         play(case(scene, **choices))
 
 
-def test_hooks_of_one_scene_are_not_there_for_the_next() -> None:
+def test_hooks_of_one_scene_are_not_there_for_the_next():
     knobs = pytest.importorskip("triton").knobs
     before = play(case("beside", part="knobs"))
     play(case("hooks", hooked=True))
@@ -190,12 +190,12 @@ def test_hooks_of_one_scene_are_not_there_for_the_next() -> None:
     assert play(case("beside", part="knobs")) == before
 
 
-def test_kernels_differ_by_the_value_that_is_compiled_in() -> None:
+def test_kernels_differ_by_the_value_that_is_compiled_in():
     play(case("shared", first="int 1", second="none"))
     play(case("shared", first="int 1", second="int 1"))
 
 
-def test_ways_have_names_that_can_be_drawn() -> None:
+def test_ways_have_names_that_can_be_drawn():
     from tridiff.fuzz.launching import vocabulary
     from tridiff.fuzz.launching.scenes import caches, layouts, refusals, tuning, unusual
 
@@ -207,7 +207,7 @@ def test_ways_have_names_that_can_be_drawn() -> None:
     assert set(vocabulary.LAYOUTS) == set(layouts._LAYOUTS)
 
 
-def test_what_an_installation_lacks_is_no_refusal_and_hides_none(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_what_an_installation_lacks_is_no_refusal_and_hides_none(monkeypatch: pytest.MonkeyPatch):
     from tridiff.fuzz.launching.scenes import refusals
 
     def lacking(user: Any, there: Any) -> None:
@@ -237,7 +237,7 @@ class _Without:
         return (lambda *given: None) if name == self._name else getattr(self._real, name)
 
 
-def test_a_pass_that_is_left_out_is_told(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_pass_that_is_left_out_is_told(monkeypatch: pytest.MonkeyPatch):
     """The pipeline is an answer: two builds that differ in it are told apart by name."""
     import triton.backends.nvidia.compiler as compiler
 
@@ -248,13 +248,13 @@ def test_a_pass_that_is_left_out_is_told(monkeypatch: pytest.MonkeyPatch) -> Non
     assert [one for one in before if one != "reduce_data_duplication"] == after and len(before) == len(after) + 1
 
 
-def test_every_architecture_is_among_the_listed_options_whatever_the_seed() -> None:
+def test_every_architecture_is_among_the_listed_options_whatever_the_seed():
     for seed in range(10):
         listed = [one.params for one in find("launch.options").draw.once(seed)]
         assert {one["arch"] for one in listed if one["scene"] == "options"} == {80, 90, 100, 120}
 
 
-def test_what_a_case_plays_in_turn_is_played_once() -> None:
+def test_what_a_case_plays_in_turn_is_played_once():
     target = find("launch.host")
     once = list(target.draw.once(7))
     assert all(target.draw.valid(one) for one in once)
@@ -263,7 +263,7 @@ def test_what_a_case_plays_in_turn_is_played_once() -> None:
     assert [one.params["once"] for one in once if one.params["scene"] == "launcher"] == [True]
 
 
-def test_files_that_a_compilation_leaves_are_told(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_files_that_a_compilation_leaves_are_told(monkeypatch: pytest.MonkeyPatch):
     import os
 
     refused = case("refusals 1", way="assembler's option")
@@ -276,7 +276,7 @@ def test_files_that_a_compilation_leaves_are_told(monkeypatch: pytest.MonkeyPatc
     ("own errors", "triton.compiler.compiler.filter_traceback"), ("printed PTX", "builtins.print"),
     ("log of ptxas", "builtins.print")])
 def test_what_developers_of_triton_are_told_is_an_answer(
-        way: str, place: str, monkeypatch: pytest.MonkeyPatch) -> None:
+        way: str, place: str, monkeypatch: pytest.MonkeyPatch):
     name = next(one.name for one in scenes().values() if way in one.vocabulary.get("way", ()))
     told = play(case(name, way=way))
     assert told == play(case(name, way=way))
@@ -287,7 +287,7 @@ def test_what_developers_of_triton_are_told_is_an_answer(
         assert "is due" in str(due)
 
 
-def test_what_a_copy_of_the_process_unloads_is_told(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_what_a_copy_of_the_process_unloads_is_told(monkeypatch: pytest.MonkeyPatch):
     import os
 
     if before(installed(), "3.8.0"):

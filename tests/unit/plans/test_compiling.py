@@ -42,7 +42,7 @@ def pool(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Pool]:
 
 
 @pytest.mark.parametrize("target", ALL, ids=lambda target: target.name)
-def test_drawn_cases_compile_for_sm_90(target: Target, pool: Pool) -> None:
+def test_drawn_cases_compile_for_sm_90(target: Target, pool: Pool):
     verdicts: collections.Counter[str] = collections.Counter()
     for case in drawn(target, COUNTS.get(target.name, 8), number=11):
         outcome = pool.execute(case, "own")
@@ -55,13 +55,13 @@ def test_drawn_cases_compile_for_sm_90(target: Target, pool: Pool) -> None:
         assert verdicts["agree"] >= 1
 
 
-def test_gather_and_scatter_compile_for_the_chip_that_has_them(tmp_path: Path) -> None:
+def test_gather_and_scatter_compile_for_the_chip_that_has_them(tmp_path: Path):
     with pool_for("compile:sm_100", tmp_path) as pool:
         for case in drawn(find("descriptors.gather"), 4, number=2):
             assert pool.execute(case, "own").verdict is Verdict.AGREE
 
 
-def test_an_ignored_register_request_is_read_back(pool: Pool) -> None:
+def test_an_ignored_register_request_is_read_back(pool: Pool):
     target = find("warp_specialize.ring")
     kinds = set()
     for case in drawn(target, 12, number=4):
@@ -73,7 +73,7 @@ def test_an_ignored_register_request_is_read_back(pool: Pool) -> None:
     assert kinds == {(Verdict.DISAGREE, "register_request")}
 
 
-def test_planted_faults_compile_like_the_kernel_they_break(pool: Pool) -> None:
+def test_planted_faults_compile_like_the_kernel_they_break(pool: Pool):
     target = find("tma.load_store")
     case = next(case for case in drawn(target, 30, number=9) if isinstance(case.program.sink, TmaStore))
     outcomes = {fault: pool.execute(case, f"own+fault:{fault}") for fault in target.faults.planted}
@@ -88,7 +88,7 @@ def test_planted_faults_compile_like_the_kernel_they_break(pool: Pool) -> None:
     assert pool.execute(case, "own+fault:compile_error").verdict is Verdict.COMPILE_ERROR
 
 
-def test_ir_without_a_declared_operation_is_refuted() -> None:
+def test_ir_without_a_declared_operation_is_refuted():
     plan = Plan(tiles=3, ring=2, ahead=1, sources=(Source(copy="tma"),), sink=TmaStore())
     names = operations(plan)
     assert {"ttng.async_tma_copy_global_to_local", "ttng.fence_async_shared"} <= names
@@ -112,14 +112,14 @@ def test_ir_without_a_declared_operation_is_refuted() -> None:
 
 @pytest.mark.parametrize("name, folds", [("async.copy_ring", False), ("cluster.exchange", False),
                                          ("gluon.view_chain", True), ("ttgir.text", False)])
-def test_kinds_say_what_their_kernels_must_contain(name: str, folds: bool) -> None:
+def test_kinds_say_what_their_kernels_must_contain(name: str, folds: bool):
     judge = find(name).judge
     assert judge.expected_ir_may_fold is folds
     asked = {one for case in drawn(find(name), 20, number=3) for one in resolve(judge.expected_ir)(case)}
     assert asked and asked == operations_of("\n".join(f"  {one} %0" for one in asked)), "the IR is read by such names"
 
 
-def test_ir_with_other_registers_than_asked_is_refuted() -> None:
+def test_ir_with_other_registers_than_asked_is_refuted():
     plan = Plan(tiles=3, ring=2, ahead=0, workers=(Worker(role="load", registers=56),))
     text = "\n".join(operations(plan))
     check_registers(plan, text + "\nrequestedRegisters = array<i32: 56>")

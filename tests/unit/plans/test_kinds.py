@@ -19,7 +19,7 @@ def drawn(target: Target, count: int = 4) -> list[Case]:
 
 
 @pytest.mark.parametrize("name", OF_A_KIND)
-def test_programs_of_another_kind_are_no_cases(name: str) -> None:
+def test_programs_of_another_kind_are_no_cases(name: str):
     target = all_targets()[name]
     (case,) = drawn(target)[:1]
     assert target.draw.valid(case) and not target.draw.valid(replace(case, program=msgspec.UNSET))
@@ -31,7 +31,7 @@ def test_programs_of_another_kind_are_no_cases(name: str) -> None:
 
 
 @pytest.mark.parametrize("name", OF_A_KIND)
-def test_every_output_has_two_references_and_a_bound_where_its_rule_asks_for_one(name: str) -> None:
+def test_every_output_has_two_references_and_a_bound_where_its_rule_asks_for_one(name: str):
     target = all_targets()[name]
     for case in drawn(target, 12):
         rules = target.judge.rules(case)

@@ -21,13 +21,13 @@ from tridiff.kernels.ttgir.text import Partitions, Text, Tokens, WarpNumbers
 @pytest.mark.parametrize("loop", [
     Product(inner=64, dtype="i8"), Product(inner=128, m=128, n=128, block=128, stages=5),
     DescribedProduct(inner=96), BoxReduction(rows=1, width=16, kind="xor", dtype="fp32")])
-def test_what_no_loop_can_be_is_told(loop: Product | DescribedProduct | BoxReduction) -> None:
+def test_what_no_loop_can_be_is_told(loop: Product | DescribedProduct | BoxReduction):
     assert problem(loop)
     plain = {"dtype": "i32"} if isinstance(loop, BoxReduction) else {"inner": 64, "dtype": "fp16", "stages": 1}
     assert problem(replace(loop, **plain)) == ""
 
 
-def test_options_of_a_hinted_loop_are_said_once_and_its_work_is_looked_at() -> None:
+def test_options_of_a_hinted_loop_are_said_once_and_its_work_is_looked_at():
     described = DescribedProduct(inner=64)
     assert problem(Hinted(work=described, specialised=True)) == ""
     assert problem(Hinted(work=replace(described, specialised=True)))
@@ -35,7 +35,7 @@ def test_options_of_a_hinted_loop_are_said_once_and_its_work_is_looked_at() -> N
     assert problem(Hinted(work=Product(inner=64, dtype="i8"))) == problem(Product(inner=64, dtype="i8")) != ""
 
 
-def test_all_pairs_of_options_are_drawn_and_no_option_stays_that_a_failure_does_not_need() -> None:
+def test_all_pairs_of_options_are_drawn_and_no_option_stays_that_a_failure_does_not_need():
     target = find("loops.options")
     names = ("one_accumulator", "flattened", "invariants_stay", "specialised")
     seen = set()
@@ -52,13 +52,13 @@ def test_all_pairs_of_options_are_drawn_and_no_option_stays_that_a_failure_does_
 @pytest.mark.parametrize("text", [
     Text(form=Tokens(groups=2, pending=2)), Text(form=Partitions(), warps=2),
     Text(form=WarpNumbers(region="partition"), warps=1)])
-def test_what_no_text_can_be_is_told(text: Text) -> None:
+def test_what_no_text_can_be_is_told(text: Text):
     assert ttgir.problem(text)
     right = replace(text, warps=4, form=Tokens(groups=3, pending=2) if isinstance(text.form, Tokens) else text.form)
     assert ttgir.problem(right) == ""
 
 
-def test_fields_outside_of_their_types_are_told() -> None:
+def test_fields_outside_of_their_types_are_told():
     assert fields.misfit(BoxCopy(rows=16, width=5)) == ""
     assert "rows" in fields.misfit(BoxCopy(rows=17, width=5)) and "width" in fields.misfit(BoxCopy(rows=16, width=0))
 
@@ -75,7 +75,7 @@ def shrunk(case: Case, target: Target, keeps: Callable[[Case], bool]) -> Case:
 
 
 @pytest.mark.parametrize("target", (*LOOPS, *TEXTS), ids=lambda target: target.name)
-def test_every_step_is_valid_or_refused_and_smaller(target: Target) -> None:
+def test_every_step_is_valid_or_refused_and_smaller(target: Target):
     for case in drawn(target, 15, number=3):
         steps = list(target.shrink.steps(case))
         assert all(target.shrink.size(step) < target.shrink.size(case) for step in steps)
@@ -91,7 +91,7 @@ def test_every_step_is_valid_or_refused_and_smaller(target: Target) -> None:
      {"inner": 32, "m": 128, "n": 16, "stages": 2, "store": "pointers"}),
     ("loops.warp_specialize", "product, rows split, own maps",
      {"inner": 32, "m": 128, "n": 16, "stages": 2, "store": "own_map"})])
-def test_findings_of_one_label_shrink_to_one_program(name: str, words: str, least: dict[str, object]) -> None:
+def test_findings_of_one_label_shrink_to_one_program(name: str, words: str, least: dict[str, object]):
     target, seen = find(name), 0
     for case in drawn(target, 150, number=6):
         if label(case) == words:

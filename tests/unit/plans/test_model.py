@@ -30,19 +30,19 @@ PLANS = {
 }
 
 @pytest.mark.parametrize("name", PLANS)
-def test_the_plans_of_this_file_are_legal_and_right_under_every_schedule(name: str) -> None:
+def test_the_plans_of_this_file_are_legal_and_right_under_every_schedule(name: str):
     assert problem(PLANS[name]) == ""
     assert verdicts(build(PLANS[name])) == {"right"}
 
 
 @pytest.mark.parametrize("target", TARGETS, ids=lambda target: target.name)
-def test_drawn_plans_are_right_under_every_schedule(target: Target) -> None:
+def test_drawn_plans_are_right_under_every_schedule(target: Target):
     for case in drawn(target, 40, number=5):
         assert verdicts(build(case.program), seeds=2) == {"right"}, case.program
 
 
 @pytest.mark.parametrize("fault", sorted(set(FAULTS) - SILENT))
-def test_every_fault_shows_under_some_schedule(fault: str) -> None:
+def test_every_fault_shows_under_some_schedule(fault: str):
     planted = 0
     for name, plan in PLANS.items():
         try:
@@ -54,7 +54,7 @@ def test_every_fault_shows_under_some_schedule(fault: str) -> None:
     assert planted
 
 
-def test_each_target_offers_only_faults_that_exist_and_all_are_offered() -> None:
+def test_each_target_offers_only_faults_that_exist_and_all_are_offered():
     assert set(NAMED) == set(FAULTS)
     for target in TARGETS:
         assert set(target.faults.planted) <= set(FAULTS)
@@ -73,7 +73,7 @@ def shows(fault: str, plan: Plan) -> bool:
 
 
 @pytest.mark.parametrize("target", TARGETS, ids=lambda target: target.name)
-def test_every_fault_of_a_target_shows_in_some_of_its_plans(target: Target) -> None:
+def test_every_fault_of_a_target_shows_in_some_of_its_plans(target: Target):
     """In three of the drawn ones at least, each under the first schedule that tells it from a right kernel."""
     plans = [case.program for case in drawn(target, 160, number=31, elements=1 << 13, rows=132)]
     for fault in target.faults.planted:
@@ -81,7 +81,7 @@ def test_every_fault_of_a_target_shows_in_some_of_its_plans(target: Target) -> N
         assert len(list(itertools.islice(shown, 3))) == 3, fault
 
 
-def test_a_reader_fences_its_loads_before_another_partition_lets_tma_fill_the_slot_again() -> None:
+def test_a_reader_fences_its_loads_before_another_partition_lets_tma_fill_the_slot_again():
     # Without the fence, launches on an H200 differed where the loads had many bank conflicts.
     for release in ("early", "late"):
         kernel = build(Plan(tiles=3, sources=(_TMA,), ahead=0, release=release, workers=(Worker(role="load"),)))
@@ -89,7 +89,7 @@ def test_a_reader_fences_its_loads_before_another_partition_lets_tma_fill_the_sl
         assert "protocol" in verdicts(FAULTS["missing_proxy_fence"](kernel))
 
 
-def test_a_loader_that_holds_every_slot_waits_for_a_reader_that_holds_them_too() -> None:
+def test_a_loader_that_holds_every_slot_waits_for_a_reader_that_holds_them_too():
     # Found by the model: one group and one multiplication under way, and only two slots.
     plan = Plan(dtype="fp16", rows=64, columns=64, tiles=5, ring=2, ahead=1, workers=(Worker(role="load"),), sources=(
         _TMA, Source(copy="cp_async", tensor_core=True, swizzle=128)), sink=Dot(n=64, depth=1))
@@ -97,7 +97,7 @@ def test_a_loader_that_holds_every_slot_waits_for_a_reader_that_holds_them_too()
     assert simulate(build(plan), Schedule()).outcome == "deadlock"
 
 
-def test_a_tile_ahead_too_many_overwrites_what_is_still_read() -> None:
+def test_a_tile_ahead_too_many_overwrites_what_is_still_read():
     plan = Plan(tiles=5, ring=2, ahead=2, refill="first", sources=(_TMA,))
     assert "still in use" in problem(plan)
     assert "right" not in verdicts(build(plan))

@@ -27,7 +27,7 @@ def _answered(case: Case, target: Target) -> dict[str, Buffer]:
 
 @pytest.mark.parametrize("target", ALL, ids=lambda target: target.name)
 def test_right_outputs_agree_when_oracles_are_asked_about_few_rows(
-        target: Target, monkeypatch: pytest.MonkeyPatch) -> None:
+        target: Target, monkeypatch: pytest.MonkeyPatch):
     monkeypatch.setattr(judging, "HOST_ELEMENTS", 64)
     for case in drawn(target, 12, number=13, elements=1 << 12, rows=264):
         judged = judging.judge_outputs(case, target, _answered(case, target))
@@ -35,7 +35,7 @@ def test_right_outputs_agree_when_oracles_are_asked_about_few_rows(
 
 
 @pytest.mark.parametrize("target", ALL, ids=lambda target: target.name)
-def test_every_drawn_case_is_valid_under_the_widest_limits(target: Target) -> None:
+def test_every_drawn_case_is_valid_under_the_widest_limits(target: Target):
     for case in drawn(target, 20, number=14, elements=1 << 22, rows=1 << 20):
         assert target.draw.valid(case), (case.sizes, case.params, case.program)
         assert case.elements() <= 1 << 20
@@ -47,7 +47,7 @@ def test_every_drawn_case_is_valid_under_the_widest_limits(target: Target) -> No
     ("tma.load_store", "8.0", "3.9.0", False), ("async.copy_ring", "8.0", "3.6.0", True),
     ("ttgir.text", "10.0", "3.9.0", False), ("loops.num_stages", "8.0", "3.6.0", True)])
 def test_targets_say_which_chips_and_versions_lack_what_they_need(
-        name: str, chip: str, triton: str, runs: bool) -> None:
+        name: str, chip: str, triton: str, runs: bool):
     lacking = find(name).run.lacking(Environment(backend="cuda", capability=chip, triton=triton))
     assert (lacking == "") is runs
     assert runs or "sm_" in lacking or "this Triton has no" in lacking

@@ -21,14 +21,14 @@ def _smallest(case: Case, target: Target, keeps: object) -> Case:
 
 
 @pytest.mark.parametrize("target", TARGETS, ids=lambda target: target.name)
-def test_every_step_is_valid_and_smaller(target: Target) -> None:
+def test_every_step_is_valid_and_smaller(target: Target):
     for case in drawn(target, 15, number=3):
         for step in target.shrink.steps(case):
             assert simplicity(step, target) < simplicity(case, target)
             assert target.draw.valid(step), (case.program, step.program)
 
 
-def test_whatever_fails_shrinks_to_one_tile_in_one_partition() -> None:
+def test_whatever_fails_shrinks_to_one_tile_in_one_partition():
     for target in TARGETS:
         for case in drawn(target, 6, number=4):
             plan = _smallest(case, target, target.draw.valid).program
@@ -37,7 +37,7 @@ def test_whatever_fails_shrinks_to_one_tile_in_one_partition() -> None:
             assert plan.rows == (64 if isinstance(plan.sink, Dot) else 1)
 
 
-def test_what_needs_partitions_keeps_the_fewest() -> None:
+def test_what_needs_partitions_keeps_the_fewest():
     target = next(t for t in TARGETS if t.name == "warp_specialize.ring")
     for case in drawn(target, 10, number=5):
         def needs(one: Case) -> bool:

@@ -28,7 +28,7 @@ PAIR = Exchange(value="r", tiles=2, ring=1, ahead=0, every=1, rows=32, columns=6
                 vector=16, warps=4, memory="c", dtype="fp32")
 
 
-def test_boxes_over_the_edge_read_zero_or_nan_and_never_the_padding() -> None:
+def test_boxes_over_the_edge_read_zero_or_nan_and_never_the_padding():
     assert not problem(PLANE) and PLANE.memory == (3, 20)
     x = np.arange(60, dtype=np.float32)[None]
     # Box 0 holds rows -1 and 0, box 1 rows 1 and 2; of columns 16 to 31 two exist.
@@ -40,7 +40,7 @@ def test_boxes_over_the_edge_read_zero_or_nan_and_never_the_padding() -> None:
         assert np.isnan(got).sum() == 58 and got[0, 16] == 16
 
 
-def test_boxes_are_stored_where_the_tensor_is_and_leave_the_rest() -> None:
+def test_boxes_are_stored_where_the_tensor_is_and_leave_the_rest():
     stored = replace(PLANE, shape=(3, 20), at=(0, 0), to=(2, 4), tiles=1)
     x, initial = np.arange(60, dtype=np.float32)[None], np.full((1, 60), -1, np.float32)
     wanted = initial.copy()
@@ -48,13 +48,13 @@ def test_boxes_are_stored_where_the_tensor_is_and_leave_the_rest() -> None:
     assert not problem(stored) and np.array_equal(moved(x, initial, record=stored), wanted)
 
 
-def test_what_a_tensor_map_cannot_do_is_no_case() -> None:
+def test_what_a_tensor_map_cannot_do_is_no_case():
     wrong = ({"box": (2, 2)}, {"box": (1, 16)}, {"swizzle": 128}, {"at": (0, 2)}, {"to": (-1, 0)}, {"to": (0, 0)},
              {"axis": 2}, {"box": (512, 16)})
     assert all(problem(replace(PLANE, **change)) for change in wrong)
 
 
-def test_a_block_counts_what_every_owner_of_a_part_sends() -> None:
+def test_a_block_counts_what_every_owner_of_a_part_sends():
     assert PAIR.bytes == 32 * 64 * 4 // 2
     twice = replace(PAIR, value="d")
     assert twice.bytes == 2 * PAIR.bytes and replace(twice, memory="d").bytes == 2 * PAIR.bytes
@@ -66,7 +66,7 @@ def test_a_block_counts_what_every_owner_of_a_part_sends() -> None:
 @pytest.mark.parametrize(("record", "write", "faults"), [
     (replace(PLANE, shape=(3, 20), to=(0, 0)), boxes.source, boxes.FAULTS),
     (PAIR, cluster_exchange.source, cluster_exchange.FAULTS)], ids=["boxes", "exchange"])
-def test_every_fault_changes_the_kernel_in_its_place(record: Any, write: Any, faults: Any) -> None:
+def test_every_fault_changes_the_kernel_in_its_place(record: Any, write: Any, faults: Any):
     dialect = dataclasses.replace(installed(), async_store="async_store", cluster_barrier="gl.barrier(cluster=True)")
     right = write(record, dialect).splitlines()
     changed = {name: [line.strip() for line in broken(record, dialect).splitlines() if line not in right]
@@ -79,7 +79,7 @@ def test_every_fault_changes_the_kernel_in_its_place(record: Any, write: Any, fa
 
 
 @pytest.mark.parametrize("target", TARGETS, ids=lambda target: target.name)
-def test_whatever_fails_shrinks_to_one_tile_of_the_least_size(target: Target) -> None:
+def test_whatever_fails_shrinks_to_one_tile_of_the_least_size(target: Target):
     for case in drawn(target, 6, number=4):
         while step := next(iter(target.shrink.steps(case)), None):
             assert target.draw.valid(step) and target.shrink.size(step) < target.shrink.size(case)

@@ -66,7 +66,7 @@ def taken(module: ModuleType, folder: Path, *calls: tuple[str, tuple[object, ...
     return {one.name.partition(":")[2] for one in every if one.taken(lines.steps.get("one.py", set()))}
 
 
-def test_both_ways_of_conditions_are_branches(tmp_path: Path, module: ModuleType) -> None:
+def test_both_ways_of_conditions_are_branches(tmp_path: Path, module: ModuleType):
     names = [one.name.partition(":")[2] for one in branches("one.py", (tmp_path / "one.py").read_bytes())]
     assert names == [f"{line} {function}: {way}" for line, function in (
         (4, "plain"), (6, "plain"), (11, "plain"), (17, "left")) for way in ("true", "false")]
@@ -77,18 +77,18 @@ def test_both_ways_of_conditions_are_branches(tmp_path: Path, module: ModuleType
     ([("plain", (0, 9))], {"4 plain: false", "6 plain: false", "11 plain: true", "11 plain: false"}),
     ([("left", (0,))], {"17 left: false"}), ([("left", (1,))], {"17 left: true"}), ([], set())])
 def test_what_a_call_takes(calls: list[tuple[str, tuple[object, ...]]], expected: set[str], tmp_path: Path,
-                           module: ModuleType) -> None:
+                           module: ModuleType):
     assert taken(module, tmp_path, *calls) == expected
 
 
-def test_the_page_names_what_is_missing() -> None:
+def test_the_page_names_what_is_missing():
     report = Report(triton="3.9.0", cases=2, by_target={"launch.host on compile:sm_90": 1}, files=(
         Covered(file="runtime/jit.py", branches=4, taken=3, missing=("runtime/jit.py:7 run: false",)),))
     page = markdown(report)
     assert "2 cases take 3 of 4 branches (75%)" in page and "- runtime/jit.py:7 run: false" in page
 
 
-def test_what_is_out_of_reach_counts_apart() -> None:
+def test_what_is_out_of_reach_counts_apart():
     far = {"runtime/jit.py:9 run: true": "other chips"}
     page = markdown(Report(triton="3.9.0", cases=2, by_target={}, files=(
         Covered(file="runtime/jit.py", branches=4, taken=2, missing=("runtime/jit.py:7 run: false",),
@@ -98,7 +98,7 @@ def test_what_is_out_of_reach_counts_apart() -> None:
     assert [page.index(one) for one in parts] == sorted(page.index(one) for one in parts)
 
 
-def test_what_any_of_several_runs_took_is_taken(tmp_path: Path) -> None:
+def test_what_any_of_several_runs_took_is_taken(tmp_path: Path):
     (tmp_path / "runtime").mkdir()
     (tmp_path / "runtime/jit.py").write_text("def run(a):\n    if a:\n        a()\n    while a:\n        a()\n")
     names = [f"runtime/jit.py:{line} run: {way}" for line in (2, 4) for way in ("true", "false")]
@@ -114,7 +114,7 @@ def test_what_any_of_several_runs_took_is_taken(tmp_path: Path) -> None:
         merged([report(), report(triton="3.6.0")], tmp_path)
 
 
-def test_reasons_are_of_branches_and_statements_that_exist() -> None:
+def test_reasons_are_of_branches_and_statements_that_exist():
     """In the release that the list was written for: a branch that was renamed is one that may be taken."""
     if not triton.__version__.startswith("3.9.0"):
         pytest.skip("the list is of Triton 3.9.0")
@@ -125,7 +125,7 @@ def test_reasons_are_of_branches_and_statements_that_exist() -> None:
     assert reason("language/semantic.py TritonSemantic.mod: scalar_ty.is_floating(): true") == ""
 
 
-def test_a_condition_that_raises_goes_no_way(tmp_path: Path, module: ModuleType) -> None:
+def test_a_condition_that_raises_goes_no_way(tmp_path: Path, module: ModuleType):
     with pytest.raises(TypeError):
         taken(module, tmp_path, ("plain", (1, "a")))
     lines = Lines(tmp_path)

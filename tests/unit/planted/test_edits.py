@@ -63,17 +63,17 @@ def changed(operator: str, body: str, arguments: str = "self, a, b") -> set[str]
     ("dropped_sign", "return not a", {"return a"}),
     ("returned_argument", "return f(a, b)", {"return a"}),
 ])
-def test_operator_changes(operator: str, body: str, results: set[str]) -> None:
+def test_operator_changes(operator: str, body: str, results: set[str]):
     assert changed(operator, body) == results
 
 
-def test_defaults_change_and_are_no_numbers_of_the_body() -> None:
+def test_defaults_change_and_are_no_numbers_of_the_body():
     assert [one.after for one in edits_of("f.py", function("return a", "a, b=True, *, c=3"))
             if one.operator == "other_default"] == ["False", "4"]
     assert not [one for one in edits_of("f.py", function("return a", "a, c=3")) if one.operator == "off_by_one"]
 
 
-def test_errors_texts_and_other_vendors_are_left_alone() -> None:
+def test_errors_texts_and_other_vendors_are_left_alone():
     body = '''"""Text 1 + 2."""
 assert a < 1, f"{a - 1}"
 raise ValueError(a - b)'''
@@ -98,18 +98,18 @@ raise ValueError(a - b)'''
     ("blank_lines", "c = a\nreturn c", "c = a\nreturn c"),
     ("docstring", "'''Some text.'''\nreturn a", "'Another text.'\nreturn a"),
 ])
-def test_harmless_edit_changes_the_text_and_says_so(operator: str, body: str, result: str) -> None:
+def test_harmless_edit_changes_the_text_and_says_so(operator: str, body: str, result: str):
     assert changed(operator, body) == {result}
     data = function(body)
     made = [one for one in edits_of("f.py", data) if one.operator == operator]
     assert all(one.harmless and one.applied(data) != data for one in made)
 
 
-def test_a_name_that_a_formatted_string_reads_is_not_renamed() -> None:
+def test_a_name_that_a_formatted_string_reads_is_not_renamed():
     assert changed("renamed_local", "c = a\nreturn f'{c}'") == set()
 
 
-def test_every_operator_has_its_word() -> None:
+def test_every_operator_has_its_word():
     assert all((one.__doc__ or "").strip() for one in (*OPERATORS.values(), *HARMLESS.values()))
 
 
@@ -118,7 +118,7 @@ def found() -> list[Edit]:
     return edits(PACKAGE, only=("language/standard.py", "language/math.py", "language/random.py"))
 
 
-def test_edits_of_triton_are_the_same_each_time_and_python(found: list[Edit]) -> None:
+def test_edits_of_triton_are_the_same_each_time_and_python(found: list[Edit]):
     again = edits(PACKAGE, only=("language/math.py:*",))
     assert [one for one in found if one.file == "language/math.py"] == again
     assert len({one.name for one in found}) == len(found) > 500
@@ -128,7 +128,7 @@ def test_edits_of_triton_are_the_same_each_time_and_python(found: list[Edit]) ->
         assert data.count(b"\n", 0, one.replacements[0].start) + 1 >= one.line
 
 
-def test_choice_is_seeded_and_spread(found: list[Edit]) -> None:
+def test_choice_is_seeded_and_spread(found: list[Edit]):
     chosen = choose(found, number=60, seed=3)
     assert chosen == choose(list(reversed(found)), number=60, seed=3)
     assert chosen[:20] == choose(found, number=20, seed=3) != choose(found, number=20, seed=4)
@@ -140,7 +140,7 @@ def test_choice_is_seeded_and_spread(found: list[Edit]) -> None:
     assert len({one.operator for one in chosen}) >= 12
 
 
-def test_each_public_function_gives_one_fault(found: list[Edit]) -> None:
+def test_each_public_function_gives_one_fault(found: list[Edit]):
     files = ("language/standard.py", "language/math.py")
     chosen = choose(found, number=1000, seed=3, only=files, public=True)
     functions = [(one.file, one.function) for one in chosen]
@@ -151,13 +151,13 @@ def test_each_public_function_gives_one_fault(found: list[Edit]) -> None:
     assert choose(found, number=1000, seed=4, only=files, public=True) != chosen
 
 
-def test_harmless_operators_take_turns(found: list[Edit]) -> None:
+def test_harmless_operators_take_turns(found: list[Edit]):
     chosen = choose_harmless(found, number=7, seed=3)
     assert all(one.harmless for one in chosen)
     assert len({one.operator for one in chosen}) >= 6
 
 
-def test_only_what_is_asked_for_is_chosen(found: list[Edit]) -> None:
+def test_only_what_is_asked_for_is_chosen(found: list[Edit]):
     asked = ("language/random.py:*:swapped_operands*",)
     assert {(one.file, one.operator) for one in choose(found, number=5, seed=1, only=asked)} == {
         ("language/random.py", "swapped_operands")}
@@ -165,6 +165,6 @@ def test_only_what_is_asked_for_is_chosen(found: list[Edit]) -> None:
         choose(found, number=5, seed=1, only=("nothing",))
 
 
-def test_a_folder_without_triton_is_refused(tmp_path: Path) -> None:
+def test_a_folder_without_triton_is_refused(tmp_path: Path):
     with pytest.raises(TridiffError, match="no Python layer of Triton"):
         edits(tmp_path)

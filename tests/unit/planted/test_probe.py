@@ -44,13 +44,13 @@ def ran(lines: dict[str, tuple[int, ...]] | None = None, *, rows: int = 4, targe
     ({"observed": observed(b"\2\0\0\0")}, Relation.CHANGED, False),
     ({"observed": observed(b"\1\0\0\0", code={"ptx": "b"})}, Relation.SAME, True),
 ])
-def test_comparison(now: dict[str, object], relation: Relation, changed: bool) -> None:
+def test_comparison(now: dict[str, object], relation: Relation, changed: bool):
     was = ran(observed=observed(b"\1\0\0\0", code={"ptx": "a"}))
     found, _, code = compare(was, ran(**{"observed": was.observed, **now}))
     assert (found, code) == (relation, changed)
 
 
-def test_other_bits_within_a_tolerance_are_no_regression() -> None:
+def test_other_bits_within_a_tolerance_are_no_regression():
     one, other = (observed(bits, dtype="fp32", rule="ULP") for bits in (b"\0\0\x80\x3f", b"\1\0\x80\x3f"))
     assert compare(ran(observed=one), ran(observed=other))[0] is Relation.NUMERIC
 
@@ -73,7 +73,7 @@ def edit() -> Edit:
     return edit_in(FILE, "TritonSemantic.add", "other_instruction", "create_fadd")
 
 
-def test_cases_that_run_the_line_come_first_and_targets_take_turns(edit: Edit) -> None:
+def test_cases_that_run_the_line_come_first_and_targets_take_turns(edit: Edit):
     line = (edit.line,)
     backends = ("interpreter", "compile:sm_90")
     cases = [ran({FILE: line}, rows=rows, target=target, backend=backend) for backend in backends
@@ -85,20 +85,20 @@ def test_cases_that_run_the_line_come_first_and_targets_take_turns(edit: Edit) -
     assert {one.backend for one in found} == set(backends)
 
 
-def test_what_a_gate_always_plays_comes_behind_and_has_a_bound_of_its_own(edit: Edit) -> None:
+def test_what_a_gate_always_plays_comes_behind_and_has_a_bound_of_its_own(edit: Edit):
     always = [ran({FILE: (edit.line,)}, rows=rows, once=True) for rows in range(1, MOST_ONCE + 4)]
     drawn = [ran({FILE: (edit.line,)}, rows=1000 + rows) for rows in range(MOST + 1)]
     found, _ = Probe([*always, *drawn], PACKAGE).reaching(edit)
     assert found == [*drawn[:MOST], *always[:MOST_ONCE]]
 
 
-def test_a_call_of_the_function_is_not_a_run_of_the_line(edit: Edit) -> None:
+def test_a_call_of_the_function_is_not_a_run_of_the_line(edit: Edit):
     before = ran({FILE: (edit.line - 2,)})
     assert Probe([before, ran({FILE: (1,)})], PACKAGE).reaching(edit) == ([before], False)
     assert Probe([ran({FILE: (1,)})], PACKAGE).reaching(edit) == ([], False)
 
 
-def test_what_runs_when_triton_is_imported_is_asked_of_cases_of_all_targets() -> None:
+def test_what_runs_when_triton_is_imported_is_asked_of_cases_of_all_targets():
     wrapper = edit_in("language/core.py", "_tensor_member_fn", "flipped_flag")
     cases = [ran({FILE: (1,)}, target=name) for name in ("a", "b")]
     cheap = ran({FILE: (1,)}, rows=7, once=True)
@@ -107,7 +107,7 @@ def test_what_runs_when_triton_is_imported_is_asked_of_cases_of_all_targets() ->
     assert Probe(cases, PACKAGE).reaching(inside) == ([], False)
 
 
-def test_lines_are_those_of_the_folder_that_ran(tmp_path: Path) -> None:
+def test_lines_are_those_of_the_folder_that_ran(tmp_path: Path):
     path = tmp_path / "part" / "one.py"
     path.parent.mkdir()
     path.write_text("def f(a):\n    if a:\n        return 1\n    return 2\n\n\n"
@@ -128,7 +128,7 @@ def test_lines_are_those_of_the_folder_that_ran(tmp_path: Path) -> None:
     assert lines.found == {"part/one.py": {1, 2, 3, 4, 7, 8}}, "a function that is compiled counts as a whole"
 
 
-def test_lines_without_steps_are_the_same_until_a_function_is_called_often(tmp_path: Path) -> None:
+def test_lines_without_steps_are_the_same_until_a_function_is_called_often(tmp_path: Path):
     path = tmp_path / "one.py"
     path.write_text("def f(a):\n    if a:\n        return 1\n    return 2\n")
     names: dict[str, Any] = {}
@@ -141,7 +141,7 @@ def test_lines_without_steps_are_the_same_until_a_function_is_called_often(tmp_p
         assert lines.found == {"one.py": {1, 2, 3, 4} if seldom else {1, 2, 4}} and not lines.steps
 
 
-def test_a_fault_is_shown_by_a_case_that_runs_it_and_a_harmless_edit_by_none(edit: Edit, tmp_path: Path) -> None:
+def test_a_fault_is_shown_by_a_case_that_runs_it_and_a_harmless_edit_by_none(edit: Edit, tmp_path: Path):
     shown: list[tuple[int, int]] = []
     settings = replace(SETTINGS, seed=2)
     drawn = draw(settings, PACKAGE, tmp_path / "cases", cases=6, at_once=1, watch=lambda *about: shown.append(about))
@@ -160,7 +160,7 @@ def test_a_fault_is_shown_by_a_case_that_runs_it_and_a_harmless_edit_by_none(edi
     assert not (tmp_path / "fault").exists()
 
 
-def test_a_case_that_cannot_be_run_is_told_and_the_next_one_runs() -> None:
+def test_a_case_that_cannot_be_run_is_told_and_the_next_one_runs():
     foreign = replace(CASE, target="no.target")
     told = list(trials([foreign, CASE], backend="interpreter", build=""))
     assert [one.died[:8] for one in told] == ["refused:", ""]
@@ -169,7 +169,7 @@ def test_a_case_that_cannot_be_run_is_told_and_the_next_one_runs() -> None:
         list(trials(Drawn(target="no.target", number=1, seed=1), backend="interpreter", build=""))
 
 
-def test_cases_behind_a_drawn_one_that_ends_its_process_are_run(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_cases_behind_a_drawn_one_that_ends_its_process_are_run(monkeypatch: pytest.MonkeyPatch):
     monkeypatch.setattr(trial, "_serve", dying.serve)
 
     def told(dies: str, number: int = 5) -> list[str]:

@@ -24,7 +24,7 @@ def tried(edit: Edit, outcome: Outcome = "caught", *, harmless: bool = False) ->
                  after=edit.after, outcome=outcome, harmless=harmless)
 
 
-def test_results_are_kept_and_not_made_again(tmp_path: Path) -> None:
+def test_results_are_kept_and_not_made_again(tmp_path: Path):
     assert len(EDITS) == 2
     calls: list[str] = []
 
@@ -45,7 +45,7 @@ def test_results_are_kept_and_not_made_again(tmp_path: Path) -> None:
     assert read(path) == (SETTINGS, lines)
 
 
-def test_results_of_other_settings_are_not_mixed(tmp_path: Path) -> None:
+def test_results_of_other_settings_are_not_mixed(tmp_path: Path):
     path = tmp_path / "results.jsonl"
     Results(path, SETTINGS).add(tried(EDITS[0]))
     with pytest.raises(TridiffError, match="other settings"):
@@ -70,12 +70,12 @@ def summary(verdict: str, *, why: tuple[str, ...] = (), changed: int = 0, errors
     ("upgrade with guards", {"why": ("API: 1 public names changed",)}, "caught"),
     ("could not check", {"errors": ("a worker did not start",)}, "not tried"),
 ])
-def test_outcome_is_what_the_gate_says(verdict: str, more: dict[str, object], outcome: str) -> None:
+def test_outcome_is_what_the_gate_says(verdict: str, more: dict[str, object], outcome: str):
     line = judged(EDITS[0], summary(verdict, **more), seconds=1.0)
     assert (line.outcome, line.verdict, line.pairs) == (outcome, verdict, 9)
 
 
-def test_table_counts_each_outcome_and_names_what_was_missed() -> None:
+def test_table_counts_each_outcome_and_names_what_was_missed():
     lines = [tried(EDITS[0]), tried(EDITS[1], "missed")]
     quiet = tried(EDITS[0], "missed", harmless=True)
     loud = tried(EDITS[1], "loud")
@@ -91,7 +91,7 @@ def test_table_counts_each_outcome_and_names_what_was_missed() -> None:
     assert EDITS[1].name in missed and EDITS[0].name not in missed
 
 
-def test_exit_status() -> None:
+def test_exit_status():
     assert status([tried(EDITS[0]), tried(EDITS[1], "missed", harmless=True)]) == 0
     assert status([tried(EDITS[0]), tried(EDITS[1], "cannot show")]) == 0
     assert status([tried(EDITS[0], "missed")]) == 1

@@ -122,7 +122,7 @@ def _struct(info: msgspec.inspect.StructType) -> st.SearchStrategy[object]:
 @pytest.mark.parametrize("kind", RECORDS, ids=lambda kind: kind.__name__)
 @QUICK
 @given(data=st.data())
-def test_every_record_survives_json(kind: type[msgspec.Struct], data: st.DataObject) -> None:
+def test_every_record_survives_json(kind: type[msgspec.Struct], data: st.DataObject):
     record = data.draw(of_type(kind))
     for written in (encode(record), canonical_json(record), pretty_json(record).encode(),
                     pretty_json_without_defaults(record).encode()):
@@ -132,7 +132,7 @@ def test_every_record_survives_json(kind: type[msgspec.Struct], data: st.DataObj
 
 @QUICK
 @given(data=st.data())
-def test_every_drawn_case_survives_json_and_stays_small(data: st.DataObject) -> None:
+def test_every_drawn_case_survives_json_and_stays_small(data: st.DataObject):
     target = data.draw(st.sampled_from(list(all_targets().values())))
     case = data.draw(target.draw.cases(Limits(elements=1 << 22, rows=1 << 20)))
     written = encode(case)
@@ -145,19 +145,19 @@ def test_every_drawn_case_survives_json_and_stays_small(data: st.DataObject) -> 
         assert len(written) < 1 << 16
 
 
-def test_records_are_frozen() -> None:
+def test_records_are_frozen():
     with pytest.raises(AttributeError, match="immutable"):
         addition().repeats = 3
 
 
-def test_canonical_json_does_not_depend_on_the_order_of_fields() -> None:
+def test_canonical_json_does_not_depend_on_the_order_of_fields():
     one = replace(addition(), sizes={"rows": 1, "cols": 2}, params={"x": 1, "y": 2})
     other = replace(addition(), sizes={"cols": 2, "rows": 1}, params={"y": 2, "x": 1})
     assert canonical_json(one) == canonical_json(other)
     assert one.digest == other.digest
 
 
-def test_digests_are_stable() -> None:
+def test_digests_are_stable():
     """They name corpus files and outcomes: changing any of these orphans what is stored."""
     assert addition().digest == "79e98becc0b4ab3e"
     assert division((-7,), (2,), dtype="i64").digest == "8b92fb3ffb23910e"
@@ -168,7 +168,7 @@ def test_digests_are_stable() -> None:
 @pytest.mark.parametrize("change", [
     {"repeats": 1}, {"options": LaunchOptions(num_warps=8)}, {"sizes": {"rows": 11}}, {"params": {"block": 8}},
     {"target": "triton.vector_sub"}, {"variants": (LaunchOptions(),)}])
-def test_any_change_changes_the_digest(change: dict[str, object]) -> None:
+def test_any_change_changes_the_digest(change: dict[str, object]):
     assert replace(addition(), **change).digest != addition().digest
 
 
@@ -194,22 +194,22 @@ def mangled(**changes: object) -> bytes:
     (b"[]", "Expected `object`, got `array`"), (b"", "not valid JSON (Input data was truncated)"),
     (b"{\xff", "not valid JSON (JSON is malformed: object keys must be strings (byte 1))"),
 ])
-def test_what_is_no_case_is_refused_in_one_line(data: bytes, message: str) -> None:
+def test_what_is_no_case_is_refused_in_one_line(data: bytes, message: str):
     assert refusal(lambda: decode(data, Case, source="file.json")) == (
         f"file.json: {message}; correct or delete the file")
 
 
-def test_nothing_is_written_as_nan() -> None:
+def test_nothing_is_written_as_nan():
     with pytest.raises(ValueError, match="not JSON compliant"):
         layout([math.nan])
 
 
 @pytest.mark.parametrize("name", ["../x", "a b", "", "x" * 65, "a\n", "1a", "a/b", "a\x00"])
-def test_names_cannot_escape(name: str) -> None:
+def test_names_cannot_escape(name: str):
     refusal(lambda: decode(mangled(target=name), Case))
 
 
-def test_files_of_an_older_schema_are_read_as_strictly() -> None:
+def test_files_of_an_older_schema_are_read_as_strictly():
     old = mangled(schema=1)
     assert decode_file(old, Case, source="c.json") == addition()
     assert refusal(lambda: decode_file(mangled(schema=1, surprise=1), Case, source="c.json")) == (
@@ -220,14 +220,14 @@ def test_files_of_an_older_schema_are_read_as_strictly() -> None:
 
 @settings(max_examples=200)
 @given(TEXT)
-def test_a_strangers_text_cannot_drive_the_terminal(text: str) -> None:
+def test_a_strangers_text_cannot_drive_the_terminal(text: str):
     shown = printable(text + "\x1b[2J\r\n\u202e")
     assert shown.isprintable()
 
 
 @QUICK
 @given(data=st.data())
-def test_laid_out_json_is_narrow_and_the_same(data: st.DataObject) -> None:
+def test_laid_out_json_is_narrow_and_the_same(data: st.DataObject):
     entry = data.draw(of_type(CorpusEntry))
     written = pretty_json(entry)
     assert json.loads(written) == json.loads(encode(entry))
@@ -244,7 +244,7 @@ def with_array(**changes: object) -> Case:
     return replace(case, arrays=(replace(case.arrays[0], **changes), *case.arrays[1:]))
 
 
-def test_a_plain_case_passes() -> None:
+def test_a_plain_case_passes():
     addition().check()
     addition(rows=MAX_ELEMENTS, dtype="i8").check()
 
@@ -267,7 +267,7 @@ def test_a_plain_case_passes() -> None:
     (replace(addition(), schema=SCHEMA + 1),
      f"case has schema {SCHEMA + 1}, this tridiff reads {SCHEMA}; rewrite it with a newer tridiff"),
 ])
-def test_what_cannot_be_materialised_is_refused_before_anything_is_allocated(case: Case, message: str) -> None:
+def test_what_cannot_be_materialised_is_refused_before_anything_is_allocated(case: Case, message: str):
     tracemalloc.start()
     try:
         line = refusal(case.check)
@@ -279,7 +279,7 @@ def test_what_cannot_be_materialised_is_refused_before_anything_is_allocated(cas
 
 
 @pytest.mark.parametrize("layout", [Layout(broadcast=("rows",)), Layout(step=16), Layout(gap=64)])
-def test_layouts_cannot_hide_a_large_array(layout: Layout) -> None:
+def test_layouts_cannot_hide_a_large_array(layout: Layout):
     case = with_array(layout=layout)
     case.check()
     with pytest.raises(TridiffError, match=r"^array a would take "):
@@ -289,12 +289,12 @@ def test_layouts_cannot_hide_a_large_array(layout: Layout) -> None:
         replace(case, sizes={"rows": 2**40, "none": 0}, arrays=(wide,)).check()
 
 
-def test_failed_verdicts() -> None:
+def test_failed_verdicts():
     assert [v.value for v in Verdict if v.failed] == ["disagree", "compile_error", "crash", "hang"]
     assert RowCounts(agree=3, disagree=2, conflict=7, undefined=9).judged == 5
 
 
-def test_counts_add_up() -> None:
+def test_counts_add_up():
     one = Counts(executed=3, agree=2, crash=1, busy_seconds=0.5)
     total = one.plus(Counts(executed=4, hang=4, busy_seconds=0.25))
     assert total == Counts(executed=7, agree=2, crash=1, hang=4, busy_seconds=0.75)
@@ -309,7 +309,7 @@ def summary_of(counts: Counts, **more: object) -> Summary:
     (Counts(executed=2, agree=1, disagree=1), (), 0), (Counts(executed=2, agree=1, disagree=1), ("x",), 1),
     (Counts(), ("x",), 2),
 ])
-def test_exit_status(counts: Counts, new: tuple[str, ...], status: int) -> None:
+def test_exit_status(counts: Counts, new: tuple[str, ...], status: int):
     assert summary_of(counts, new_findings=new).exit_status == status
     assert summary_of(counts, new_findings=new, errors=("a shard was lost",)).exit_status == 2
     assert summary_of(counts, new_findings=new, repaired=("it was run again",)).exit_status == status
@@ -317,7 +317,7 @@ def test_exit_status(counts: Counts, new: tuple[str, ...], status: int) -> None:
 
 @pytest.mark.parametrize("asked, status", [(("interpreter", "compile:gfx942"), 2), (("interpreter", "compile"), 0)])
 def test_a_chip_that_was_asked_for_by_name_and_that_nothing_can_be_compiled_for(asked: tuple[str, ...],
-                                                                               status: int) -> None:
+                                                                               status: int):
     """Beside one for which something was, and one of which nothing was drawn."""
     of = {"interpreter": Counts(executed=2, agree=2), "compile:gfx942": Counts(executed=3, not_checked=3),
           "compile:sm_90": Counts(executed=3, agree=1, not_checked=2)}
@@ -328,7 +328,7 @@ def test_a_chip_that_was_asked_for_by_name_and_that_nothing_can_be_compiled_for(
     assert found.exit_status == status and found.in_vain == tuple(one for one in asked if one == "compile:gfx942")
 
 
-def test_rows_of_a_summary_leave_out_defaults_and_read_back_the_same() -> None:
+def test_rows_of_a_summary_leave_out_defaults_and_read_back_the_same():
     row = TargetCounts(target="t", subject="own", backend="cuda", counts=Counts(executed=7, hang=7))
     summary = summary_of(row.counts, by_target=(row,))
     text = pretty_json_without_defaults(summary, only_in_rows=True)
@@ -337,14 +337,14 @@ def test_rows_of_a_summary_leave_out_defaults_and_read_back_the_same() -> None:
     assert '"devices": [0]' in text and '"interrupted": false' in text
 
 
-def test_an_error_is_always_one_line() -> None:
+def test_an_error_is_always_one_line():
     error = TridiffError("a\nb  c", fix="d\n\te")
     assert str(error) == "a b c; d e"
     assert digest(Put(value="1")) == digest(Put(value="1")) != digest(Put(value="2"))
 
 
 @pytest.mark.parametrize("name", ["codegen.reduction", "gluon.view_chain", "async.copy_ring", "loops.num_stages"])
-def test_a_generated_case_keeps_its_digest_on_the_way_between_processes(name: str) -> None:
+def test_a_generated_case_keeps_its_digest_on_the_way_between_processes(name: str):
     @QUICK
     @given(find(name).draw.cases(Limits(elements=1 << 10, rows=4)))
     def holds(case: Case) -> None:

@@ -65,7 +65,7 @@ def refused(record: msgspec.Struct, **changes: object) -> str:
     return refusal(lambda: decode(text, type(record)))
 
 
-def test_files_leave_out_defaults_and_nothing_else() -> None:
+def test_files_leave_out_defaults_and_nothing_else():
     content = Content(base=Explicit(values=("0",)))
     case = Case(target="t", sizes={"n": 1}, arrays=(
         ArraySpec(name="a", dtype="i32", dims=("n",), layout=Layout(step=2), content=content),
@@ -80,7 +80,7 @@ def test_files_leave_out_defaults_and_nothing_else() -> None:
     assert "variants" not in found
 
 
-def test_versions_and_backends_that_do_the_same_share_a_line_in_files() -> None:
+def test_versions_and_backends_that_do_the_same_share_a_line_in_files():
     def row(triton: str, backend: str, verdict: Verdict) -> Expectation:
         return Expectation(subject="own", triton=triton, backend=backend, verdict=verdict)
 
@@ -102,7 +102,7 @@ def test_versions_and_backends_that_do_the_same_share_a_line_in_files() -> None:
     assert decode(json.dumps(older), CorpusEntry) == one
 
 
-def test_an_expectation_is_a_line_in_files_that_leaves_out_what_the_signature_says() -> None:
+def test_an_expectation_is_a_line_in_files_that_leaves_out_what_the_signature_says():
     def row(subject: str = "own", backend: str = "cuda", verdict: Verdict = Verdict.DISAGREE,
             **rest: str) -> Expectation:
         return Expectation(subject=subject, triton="3.9.0", backend=backend, verdict=verdict, **rest)
@@ -128,7 +128,7 @@ def test_an_expectation_is_a_line_in_files_that_leaves_out_what_the_signature_sa
         assert refused(found, expected=[wrong]).startswith("input: ")
 
 
-def test_versions_that_follow_each_other_are_named_by_the_first_and_the_last_in_files() -> None:
+def test_versions_that_follow_each_other_are_named_by_the_first_and_the_last_in_files():
     for versions, said in (("3.6.0 3.7.1 3.8.0 3.9.0", "3.6.0 to 3.9.0"), ("3.6.0 3.7.1 3.8.0", "3.6.0 to 3.8.0"),
                            ("3.7.1 3.8.0 3.9.0", "3.7.1 to 3.9.0"), ("3.6.0 3.8.0 3.9.0", "3.6.0 3.8.0 3.9.0")):
         one = replace(entry(subject="own"), expected=tuple(
@@ -140,7 +140,7 @@ def test_versions_that_follow_each_other_are_named_by_the_first_and_the_last_in_
             assert decode(json.dumps({**found, "expected": [f"{line}, cuda: agree"]}), CorpusEntry) == one
 
 
-def test_changes_in_a_row_that_end_alike_share_one_in_files() -> None:
+def test_changes_in_a_row_that_end_alike_share_one_in_files():
     def tried(*rows: tuple[str, Effect, str]) -> Blame:
         return Blame(triton="3.9.0", backend="cuda", vector=tuple(
             Tried(change=change, effect=effect, said=said) for change, effect, said in rows))
@@ -152,7 +152,7 @@ def test_changes_in_a_row_that_end_alike_share_one_in_files() -> None:
         assert in_files(blame)["vector"] == written
 
 
-def test_a_blame_is_lines_in_files_without_a_sentence_that_follows() -> None:
+def test_a_blame_is_lines_in_files_without_a_sentence_that_follows():
     def blame(vector: dict[str, Effect], *evidence: str, subject: str = "own", backend: str = "cuda",
               **found: Any) -> Blame:
         rows = tuple(Tried(change=change, effect=effect) for change, effect in vector.items())
@@ -198,7 +198,7 @@ def test_a_blame_is_lines_in_files_without_a_sentence_that_follows() -> None:
         assert refused(entry(), blame=[wrong]).startswith("input: ")
 
 
-def test_listed_values_stand_in_files_as_a_list() -> None:
+def test_listed_values_stand_in_files_as_a_list():
     def listed(*values: str, overrides: tuple[Put, ...] = ()) -> ArraySpec:
         return ArraySpec(name="a", dtype="i32", dims=("n",),
                          content=Content(base=Explicit(values=values), overrides=overrides))
@@ -214,7 +214,7 @@ def test_listed_values_stand_in_files_as_a_list() -> None:
         decode('{"name": "a", "dtype": "i32", "dims": ["n"], "content": ["9999 x 0", "9999 x 0"]}', ArraySpec)
 
 
-def test_most_arrays_are_a_line_in_files() -> None:
+def test_most_arrays_are_a_line_in_files():
     bare = ArraySpec(name="a.b", dtype="i32", dims=("rows", "n"))
 
     def listed(*values: str) -> ArraySpec:
@@ -247,7 +247,7 @@ def test_most_arrays_are_a_line_in_files() -> None:
         assert refusal(lambda text=text: decode(text, Case)).startswith("input: ")
 
 
-def test_buffers_that_the_arrays_of_a_case_say_are_not_said_again_in_files() -> None:
+def test_buffers_that_the_arrays_of_a_case_say_are_not_said_again_in_files():
     graph = vector(load("in0"), store("out0", X, 0), in0="i32", out0="i32")
     arrays, sizes = arrays_of(graph, {}, {})
     case = Case(target="t", sizes=sizes, arrays=arrays, program=graph)
@@ -259,7 +259,7 @@ def test_buffers_that_the_arrays_of_a_case_say_are_not_said_again_in_files() -> 
     assert isinstance(bare.program, Graph) and bare.program.buffers == ()
 
 
-def test_words_of_an_error_and_how_the_case_ended_are_said_once_in_files() -> None:
+def test_words_of_an_error_and_how_the_case_ended_are_said_once_in_files():
     error, vector = "no such thing", (Tried(change="as it is", effect="same", said="disagree no such thing"),
                                       Tried(change="a", effect="gone"), Tried(change="b", effect="gone"))
     rows = tuple(Expectation(subject="own", triton=triton, backend="cuda", verdict=Verdict.DISAGREE, kind=kind)
@@ -283,7 +283,7 @@ def test_words_of_an_error_and_how_the_case_ended_are_said_once_in_files() -> No
         assert problem in refusal(lambda long=long: decode(json.dumps(long), CorpusEntry))
 
 
-def test_evidence_of_a_whole_case_leaves_out_in_files_what_the_case_lists() -> None:
+def test_evidence_of_a_whole_case_leaves_out_in_files_what_the_case_lists():
     one = entry()
     for whole, inputs, written in (
             (True, {"a": ("-1",), "b": ("2",)}, None), (True, {"a": ("-1",), "b": ()}, {"b": []}),
@@ -296,7 +296,7 @@ def test_evidence_of_a_whole_case_leaves_out_in_files_what_the_case_lists() -> N
     assert filled.evidence.inputs == {"a": ("-1",), "b": ("2",)}
 
 
-def test_a_signature_is_a_line_in_files() -> None:
+def test_a_signature_is_a_line_in_files():
     one = entry(kind="value", about="int blocks")
     for change, written in (
             ({}, f"{one.signature.subject} | disagree | value | out | int blocks"),
@@ -311,7 +311,7 @@ def test_a_signature_is_a_line_in_files() -> None:
         assert ": " in refused(one, signature=wrong)
 
 
-def test_an_id_stands_in_files_where_the_signature_does_not_give_it() -> None:
+def test_an_id_stands_in_files_where_the_signature_does_not_give_it():
     named = entry(kind="nan_missing")
     for one, written in ((named, None), (replace(named, id=f"{named.id}-beside"), f"{named.id}-beside")):
         text = pretty_json_without_defaults(one)
@@ -319,7 +319,7 @@ def test_an_id_stands_in_files_where_the_signature_does_not_give_it() -> None:
         assert decode_file(text.encode(), CorpusEntry, source="a file") == one
 
 
-def test_where_it_was_found_is_a_line_in_files() -> None:
+def test_where_it_was_found_is_a_line_in_files():
     here = Environment(python="3.12.3", triton="3.9.0", backend="cuda", device="NVIDIA H200")
     line = "python 3.12.3, triton 3.9.0, backend cuda, device NVIDIA H200"
 
@@ -341,13 +341,13 @@ def test_where_it_was_found_is_a_line_in_files() -> None:
         assert "is no line of versions" in refused(entry(), found_in=wrong)
 
 
-def test_an_expectation_is_a_row_without_the_defaults_at_its_end() -> None:
+def test_an_expectation_is_a_row_without_the_defaults_at_its_end():
     bare = Expectation(subject="own", triton="3.9.0", backend="cuda", verdict=Verdict.AGREE)
     for one, end in ((bare, []), (replace(bare, kind="value"), ["value"]), (replace(bare, torch="2.13"), ["", "2.13"])):
         assert in_files(one) == ["own", "3.9.0", "cuda", "agree", *end]
 
 
-def test_files_tell_runs_and_oracles_that_agree_once() -> None:
+def test_files_tell_runs_and_oracles_that_agree_once():
     same = {"out": ("1.0",) * 256 + ("2.0",)}
     told = Evidence(inputs={"x": ("0",) * 5}, expected={"torch": same, "numpy": same, "exact": {}}, actual=same)
     assert in_files(told) == {
@@ -357,7 +357,7 @@ def test_files_tell_runs_and_oracles_that_agree_once() -> None:
     in_files(Evidence(actual={"out": ("0",) * 20_000}))
 
 
-def test_a_number_equal_to_a_default_of_another_type_is_written() -> None:
+def test_a_number_equal_to_a_default_of_another_type_is_written():
     class Row(msgspec.Struct, frozen=True):
         flag: bool | int = True
 
@@ -365,6 +365,6 @@ def test_a_number_equal_to_a_default_of_another_type_is_written() -> None:
     assert in_files(Row(True)) == {}
 
 
-def test_an_error_survives_the_way_between_processes() -> None:
+def test_an_error_survives_the_way_between_processes():
     error = pickle.loads(pickle.dumps(TridiffError("a", fix="b")))
     assert (type(error), error.problem, error.fix, str(error)) == (TridiffError, "a", "b", "a; b")

@@ -48,7 +48,7 @@ def read(old: dict[str, Any]) -> Case:
     return decode_file(json.dumps(old).encode(), Case, source="old.json")
 
 
-def test_every_form_is_there() -> None:
+def test_every_form_is_there():
     programs = {one["program"]["type"] for one in OLD if "program" in one}
     forms = {one["program"]["form"]["type"] for one in OLD if one.get("program", {}).get("type") == "text"}
     assert programs == {"stream", "line_fold", "product", "described_product", "box_copy", "box_reduction",
@@ -58,7 +58,7 @@ def test_every_form_is_there() -> None:
 
 
 @pytest.mark.parametrize("one", OLD, ids=IDS)
-def test_an_old_case_says_what_it_said(one: dict[str, Any]) -> None:
+def test_an_old_case_says_what_it_said(one: dict[str, Any]):
     new = case_to_2(one["old"])
     assert new["schema"] == SCHEMA and new.get("delay") == one.get("delay")
     assert new.get("program") == one.get("program", one["old"].get("program"))
@@ -70,7 +70,7 @@ def test_an_old_case_says_what_it_said(one: dict[str, Any]) -> None:
 
 @pytest.mark.parametrize("one", [one for one in OLD if "arguments" in one],
                          ids=[name for name, one in zip(IDS, OLD, strict=True) if "arguments" in one])
-def test_an_old_case_launches_what_it_launched(one: dict[str, Any]) -> None:
+def test_an_old_case_launches_what_it_launched(one: dict[str, Any]):
     case = read(one["old"])
     pointers = {spec.name: f"<{spec.name}>" for spec in case.arrays}
     for schedule, otherwise in enumerate(({}, one.get("plain", {}))):
@@ -88,7 +88,7 @@ JSON = st.recursive(st.none() | st.booleans() | st.integers() | st.text(max_size
 
 @settings(max_examples=300)
 @given(data=st.data())
-def test_whatever_is_amiss_in_an_old_case_is_refused_in_one_line(data: st.DataObject) -> None:
+def test_whatever_is_amiss_in_an_old_case_is_refused_in_one_line(data: st.DataObject):
     old = json.loads(json.dumps(data.draw(st.sampled_from(OLD))["old"]))
     for _ in range(data.draw(st.integers(1, 3))):
         part = data.draw(st.sampled_from([old, *(value for value in old.values() if isinstance(value, dict))]))
@@ -107,7 +107,7 @@ def test_whatever_is_amiss_in_an_old_case_is_refused_in_one_line(data: st.DataOb
         assert encode(case)
 
 
-def test_half_a_delay_stays_a_parameter_that_nobody_knows() -> None:
+def test_half_a_delay_stays_a_parameter_that_nobody_knows():
     old = next(one["old"] for one in OLD if "delay" in one)
     params = {name: value for name, value in old["params"].items() if name != "late_access"}
     case = read({**old, "params": params})

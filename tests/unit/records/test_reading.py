@@ -13,7 +13,7 @@ from tridiff.fuzz.records.reading import read_bytes, unpack_xz
 MOST = 1 << 16
 
 
-def test_a_regular_file_is_read_whole(tmp_path: Path) -> None:
+def test_a_regular_file_is_read_whole(tmp_path: Path):
     (tmp_path / "a").write_bytes(b"x" * MOST)
     (tmp_path / "link").symlink_to("a")
     assert read_bytes(tmp_path / "a", most=MOST) == read_bytes(tmp_path / "link", most=MOST) == b"x" * MOST
@@ -24,7 +24,7 @@ def test_a_regular_file_is_read_whole(tmp_path: Path) -> None:
     ("pipe", "is not a regular file"), ("device", "is not a regular file"), ("folder", "is not a regular file"),
     ("absent", "cannot be read"), ("loop", "symbolic link"), ("proc", "17 bytes, the limit is 16"),
     ("a\0b", "is no path")])
-def test_everything_else_is_refused_in_one_line(kind: str, said: str, tmp_path: Path) -> None:
+def test_everything_else_is_refused_in_one_line(kind: str, said: str, tmp_path: Path):
     path = tmp_path / kind
     if kind == "large":
         path.write_bytes(b"x" * (MOST + 1))
@@ -47,13 +47,13 @@ def test_everything_else_is_refused_in_one_line(kind: str, said: str, tmp_path: 
     assert str(refusal.value).isprintable()
 
 
-def test_links_are_followed_only_when_told(tmp_path: Path) -> None:
+def test_links_are_followed_only_when_told(tmp_path: Path):
     (tmp_path / "link").symlink_to("/etc/hostname")
     with pytest.raises(TridiffError, match="is a symbolic link"):
         read_bytes(tmp_path / "link", most=MOST, follow=False)
 
 
-def test_a_bomb_is_unpacked_no_further_than_its_limit() -> None:
+def test_a_bomb_is_unpacked_no_further_than_its_limit():
     compressor = lzma.LZMACompressor(preset=0)
     packed = b"".join(compressor.compress(bytes(1 << 20)) for _ in range(256)) + compressor.flush()
     tracemalloc.start()
@@ -67,10 +67,10 @@ def test_a_bomb_is_unpacked_no_further_than_its_limit() -> None:
 
 @pytest.mark.parametrize("packed", [b"", b"nothing", lzma.compress(b"x" * 99)[:-9],
                                     lzma.compress(b"x", lzma.FORMAT_ALONE)])
-def test_what_is_no_whole_xz_stream_is_one_line(packed: bytes) -> None:
+def test_what_is_no_whole_xz_stream_is_one_line(packed: bytes):
     with pytest.raises(TridiffError, match="x cannot be unpacked"):
         unpack_xz(packed, most=MOST, source="x")
 
 
-def test_what_was_packed_comes_back() -> None:
+def test_what_was_packed_comes_back():
     assert unpack_xz(lzma.compress(b"x" * MOST, preset=9 | lzma.PRESET_EXTREME), most=MOST, source="x") == b"x" * MOST

@@ -56,7 +56,7 @@ def outcomes(suite: ElementTree.Element) -> dict[str, str]:
             for case in suite.findall("testcase")}
 
 
-def test_junit_of_a_night(tmp_path: Path) -> None:
+def test_junit_of_a_night(tmp_path: Path):
     found = suites(junit(of(night(tmp_path, new=(entry(NEW), hostile_entry())))))
     assert outcomes(found["cuda"]) == {
         "triton.negate own": "failure", "codegen.mixed own": "passed", "gluon.fp4 own": "skipped",
@@ -71,7 +71,7 @@ def test_junit_of_a_night(tmp_path: Path) -> None:
     assert hostile is not None and hostile.attrib["message"] == visible(HOSTILE)
 
 
-def test_junit_of_a_gate_and_of_lost_work(tmp_path: Path) -> None:
+def test_junit_of_a_gate_and_of_lost_work(tmp_path: Path):
     found = suites(junit(of(gate(tmp_path))))
     assert outcomes(found["cuda"]) == {"gluon.view_chain": "failure", "helpers.frexp": "passed", "gluon.fp4": "skipped"}
     assert outcomes(found["beside cases"]) == {
@@ -108,7 +108,7 @@ def check_sarif(text: str) -> dict[str, Any]:
     return run
 
 
-def test_sarif_of_a_gate(tmp_path: Path) -> None:
+def test_sarif_of_a_gate(tmp_path: Path):
     run = check_sarif(sarif(of(gate(tmp_path))))
     assert [(one["ruleId"], one["level"]) for one in run["results"]] == [
         ("regression", "error"), ("changed-behaviour", "warning"), ("fixed", "note"), ("changed-behaviour", "note")]
@@ -119,14 +119,14 @@ def test_sarif_of_a_gate(tmp_path: Path) -> None:
     assert run["invocations"][0] == {"executionSuccessful": True, "exitCode": 1, "toolExecutionNotifications": []}
 
 
-def test_sarif_of_a_night_that_could_not_check(tmp_path: Path) -> None:
+def test_sarif_of_a_night_that_could_not_check(tmp_path: Path):
     run = check_sarif(sarif(of(night(tmp_path, errors=("gone",), new=(entry(NEW),)))))
     assert run["invocations"][0]["executionSuccessful"] is False
     assert run["invocations"][0]["toolExecutionNotifications"][0]["message"]["text"] == "gone"
     assert [one["ruleId"] for one in run["results"]] == ["new-finding", "known-finding", "stopped-failing"]
 
 
-def test_markdown_has_every_part_and_no_foreign_markup(tmp_path: Path) -> None:
+def test_markdown_has_every_part_and_no_foreign_markup(tmp_path: Path):
     text = markdown(of(gate(tmp_path)))
     for part in ("do not upgrade", "## Regressions (1)", "## Guards", "## Targets", "## Not checked", "## Throughput"):
         assert part in text
@@ -139,16 +139,16 @@ def test_markdown_has_every_part_and_no_foreign_markup(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize("text", ["a|b", "`c`", "<b>", "[x](http://y)", "*z*", "\n# heading", "~~s~~", "\\"])
-def test_a_cell_is_text(text: str) -> None:
+def test_a_cell_is_text(text: str):
     assert not re.search(r"(?<!\\)[|*_`\[\]#~<]|\n", cell(text).replace("\\\\", ""))
 
 
-def test_a_fence_is_longer_than_any_in_the_text() -> None:
+def test_a_fence_is_longer_than_any_in_the_text():
     text = fenced("```\n````\nend", "python")
     assert text.startswith("`````python\n") and text.endswith("\n`````")
 
 
-def test_an_issue_has_all_that_a_stranger_needs() -> None:
+def test_an_issue_has_all_that_a_stranger_needs():
     text = issue(entry(NEW), script=SCRIPT, found_by="By fuzzing.")
     assert text.startswith("# A read through a linear shared layout leaves the buffer\n")
     for part in ("It crashes", "illegal\\_address", "```python\nimport torch", "run here it says BUG",
@@ -160,19 +160,19 @@ def test_an_issue_has_all_that_a_stranger_needs() -> None:
     assert "linear-shared-offsets-added" not in text, "our filing is of no use to a stranger"
 
 
-def test_an_issue_tells_versions_that_fail_in_another_way() -> None:
+def test_an_issue_tells_versions_that_fail_in_another_way():
     one = entry(NEW)
     other = replace(one.expected[0], triton="3.7.1", kind="misaligned_address")
     text = issue(replace(one, expected=(*one.expected, other)), script=SCRIPT, found_by="By fuzzing.")
     assert "| cuda | crash | crash (otherwise) | right |" in text
 
 
-def test_an_issue_of_what_is_no_defect_says_so_first() -> None:
+def test_an_issue_of_what_is_no_defect_says_so_first():
     text = issue(entry(NEW, truth="undefined"), script=SCRIPT, found_by="By fuzzing.")
     assert text.index("Judged: undefined. Not a defect") < text.index("## What happens")
 
 
-def test_an_issue_tells_what_was_seen_of_the_place() -> None:
+def test_an_issue_tells_what_was_seen_of_the_place():
     seen = Blame(stage="ttgir", step="make_ttgir add_x", confidence="seen", triton="3.6.0", backend="cuda",
                  evidence=("right behind make_ttgir add_w and wrong behind make_ttgir add_x",))
     one = replace(entry(NEW), blame=(seen,))
@@ -181,14 +181,14 @@ def test_an_issue_tells_what_was_seen_of_the_place() -> None:
     assert text.index("Where it goes wrong") < text.index("## Workarounds") < text.index("## How it was found")
 
 
-def test_an_issue_without_a_class_or_a_script_says_so() -> None:
+def test_an_issue_without_a_class_or_a_script_says_so():
     one = entry("zero-sign-c65330b634", truth="unclassified")
     text = issue(one, script=Script(note="the script takes 90 lines"), found_by="x", relation="regression: y")
     assert "Nobody has judged this yet" in text and "There is none: the script takes 90 lines." in text
     assert "regression: y" in text and "^ element 0 is the first wrong one" in text
 
 
-def test_an_issue_with_hostile_text_is_plain() -> None:
+def test_an_issue_with_hostile_text_is_plain():
     text = issue(hostile_entry(), script=SCRIPT, found_by=HOSTILE)
     outside = re.sub(r"(?ms)^(`{3,})\w*\n.*?^\1$", "", text)
     assert "<script>" not in outside and "<img" not in outside and "\u202e" not in text

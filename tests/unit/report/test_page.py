@@ -60,7 +60,7 @@ def pages(tmp_path_factory: pytest.TempPathFactory) -> dict[str, Path]:
 
 
 @pytest.mark.parametrize("name", ["night", "gate"])
-def test_a_page_is_one_small_file_in_which_foreign_text_is_text(pages: dict[str, Path], name: str) -> None:
+def test_a_page_is_one_small_file_in_which_foreign_text_is_text(pages: dict[str, Path], name: str):
     text = pages[name].read_text(encoding="utf-8")
     found = Parsed(text)
     assert len(text.encode()) < MEGABYTE
@@ -72,7 +72,7 @@ def test_a_page_is_one_small_file_in_which_foreign_text_is_text(pages: dict[str,
     assert html_of_python.escape(HOSTILE[:40]) in text.replace("&#34;", "&quot;").replace("&#39;", "&#x27;")
 
 
-def test_a_page_stays_small_whatever_there_is(tmp_path: Path) -> None:
+def test_a_page_stays_small_whatever_there_is(tmp_path: Path):
     line = "<&>" * 400
     many = tuple(Finding(id=f"value-{k}", key=str(k), group="New", level="note" if k % 1000 else "error", title=line,
                          reason=line, about=(("explanation", line * 9),), case=(line,) * 50, evidence=(line,) * 300,
@@ -86,7 +86,7 @@ def test_a_page_stays_small_whatever_there_is(tmp_path: Path) -> None:
     assert shown.findings[0].script.text and not shown.findings[-1].script.text, "what decides stands in full"
 
 
-def test_a_small_page_and_a_small_file_name_what_blocks(tmp_path: Path) -> None:
+def test_a_small_page_and_a_small_file_name_what_blocks(tmp_path: Path):
     report = of(gate(tmp_path))
     (blocking, *_) = report.findings
     many = tuple(replace(blocking, id=f"{blocking.id}-{number}", title=f"{number} {'of a long title ' * 9}",
@@ -104,7 +104,7 @@ def test_a_small_page_and_a_small_file_name_what_blocks(tmp_path: Path) -> None:
         some.count(f"<{one} ") for one in ("testcase", "failure", "skipped")]
 
 
-def test_a_page_of_nothing_is_a_page(tmp_path: Path) -> None:
+def test_a_page_of_nothing_is_a_page(tmp_path: Path):
     from tridiff.fuzz.campaign.record import Counts
 
     report = of(night(tmp_path, counts=Counts(), by_target=(), known_findings=(), stopped_failing=(), issues={},
@@ -112,7 +112,7 @@ def test_a_page_of_nothing_is_a_page(tmp_path: Path) -> None:
     assert "could not check" in html(report) and "Everything that was drawn was checked." in html(report)
 
 
-def test_scripts_come_out_as_they_went_in(tmp_path: Path) -> None:
+def test_scripts_come_out_as_they_went_in(tmp_path: Path):
     text = html(of(night(tmp_path, new=(entry(NEW),))))
     found = re.search(r'<pre id="f-\w+-script"[^>]*>(.*?)</pre>', text, re.DOTALL)
     assert found and html_of_python.unescape(found[1]) == SCRIPT.text
@@ -135,7 +135,7 @@ def shown(window: Browser) -> list[str]:
 
 
 @needs_browser
-def test_search_filters_and_says_how_many(pages: dict[str, Path], window: Browser) -> None:
+def test_search_filters_and_says_how_many(pages: dict[str, Path], window: Browser):
     window.open(pages["night"].as_uri())
     assert window.run("return document.title").startswith("new findings: "), "hostile text did not run"
     assert window.run("return document.querySelector('#count').textContent") == "4 of 4 findings, 5 of 5 targets"
@@ -154,7 +154,7 @@ def test_search_filters_and_says_how_many(pages: dict[str, Path], window: Browse
 
 
 @needs_browser
-def test_keys_move_open_and_close(pages: dict[str, Path], window: Browser) -> None:
+def test_keys_move_open_and_close(pages: dict[str, Path], window: Browser):
     window.open(pages["night"].as_uri())
     place = "return [...document.querySelectorAll('.finding')].indexOf(document.activeElement.closest('.finding'))"
     opened = "return document.activeElement.closest('details').open"
@@ -172,7 +172,7 @@ def test_keys_move_open_and_close(pages: dict[str, Path], window: Browser) -> No
 
 
 @needs_browser
-def test_light_and_dark_follow_the_system_until_somebody_chooses(pages: dict[str, Path], window: Browser) -> None:
+def test_light_and_dark_follow_the_system_until_somebody_chooses(pages: dict[str, Path], window: Browser):
     back = "return getComputedStyle(document.body).backgroundColor"
     window.open(pages["night"].as_uri())
     window.run("localStorage.clear()")
@@ -192,7 +192,7 @@ def test_light_and_dark_follow_the_system_until_somebody_chooses(pages: dict[str
 
 
 @needs_browser
-def test_the_script_is_copied_and_that_is_said(pages: dict[str, Path], window: Browser) -> None:
+def test_the_script_is_copied_and_that_is_said(pages: dict[str, Path], window: Browser):
     window.open(pages["night"].as_uri())
     window.run("navigator.clipboard.writeText = async (text) => { window.taken = text; };"
                "document.querySelector('.copy').click()")
@@ -258,14 +258,14 @@ return problems;
 @needs_browser
 @pytest.mark.parametrize("name", ["night", "gate"])
 @pytest.mark.parametrize("scheme", ["light", "dark"])
-def test_accessibility(pages: dict[str, Path], window: Browser, name: str, scheme: str) -> None:
+def test_accessibility(pages: dict[str, Path], window: Browser, name: str, scheme: str):
     window.open(pages[name].as_uri())
     window.emulate(prefers_color_scheme=scheme)
     assert window.run(CHECKS) == []
 
 
 @needs_browser
-def test_the_checks_of_accessibility_see_what_is_wrong(pages: dict[str, Path], window: Browser) -> None:
+def test_the_checks_of_accessibility_see_what_is_wrong(pages: dict[str, Path], window: Browser):
     window.open(pages["gate"].as_uri())
     window.emulate(prefers_color_scheme="light")
     window.run("document.querySelector('.headline').style.color = '#999'; document.querySelector('caption').remove();"
@@ -277,7 +277,7 @@ def test_the_checks_of_accessibility_see_what_is_wrong(pages: dict[str, Path], w
 
 
 @needs_browser
-def test_the_focus_is_seen(pages: dict[str, Path], window: Browser) -> None:
+def test_the_focus_is_seen(pages: dict[str, Path], window: Browser):
     window.open(pages["night"].as_uri())
     for _ in range(12):
         window.press("Tab")
@@ -287,7 +287,7 @@ def test_the_focus_is_seen(pages: dict[str, Path], window: Browser) -> None:
 
 
 @needs_browser
-def test_everything_shows_on_paper(pages: dict[str, Path], window: Browser) -> None:
+def test_everything_shows_on_paper(pages: dict[str, Path], window: Browser):
     window.open(pages["night"].as_uri())
     folded = "return document.querySelectorAll('details:not([open])').length"
     before = window.run(folded)

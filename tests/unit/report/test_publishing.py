@@ -100,7 +100,7 @@ def without_script(folder: Path, name: str) -> Path:
     return folder
 
 
-def test_a_new_finding_leaves_case_script_and_issue_text(tmp_path: Path, told: Told) -> None:
+def test_a_new_finding_leaves_case_script_and_issue_text(tmp_path: Path, told: Told):
     folder = night(tmp_path, new=(entry(NEW),))
     for path in (folder / "findings").iterdir():
         path.unlink()
@@ -121,7 +121,7 @@ def test_a_new_finding_leaves_case_script_and_issue_text(tmp_path: Path, told: T
 
 def test_a_new_finding_comes_out_with_its_blame_within_half_of_the_time(
     tmp_path: Path, told: Told, blamed: list[tuple[list[str], float]],
-) -> None:
+):
     folder, store = night(tmp_path, new=(entry(NEW),)), Corpus(tmp_path / "corpus")
     one = replace(entry(NEW), blame=())
     store.admit(one)
@@ -137,7 +137,7 @@ def test_a_new_finding_comes_out_with_its_blame_within_half_of_the_time(
 
 def test_planted_faults_are_reported_to_nobody(
     tmp_path: Path, told: Told, blamed: list[tuple[list[str], float]],
-) -> None:
+):
     one = entry(NEW)
     one = replace(one, signature=replace(one.signature, subject="own+fault:x"))
     folder = without_script(night(tmp_path, new=(one,)), NEW)
@@ -146,7 +146,7 @@ def test_planted_faults_are_reported_to_nobody(
     assert NEW in (folder / "report.html").read_text()
 
 
-def test_a_gate_runs_each_script_on_both_builds(tmp_path: Path, told: Told) -> None:
+def test_a_gate_runs_each_script_on_both_builds(tmp_path: Path, told: Told):
     folder = without_script(gate(tmp_path), REGRESSION)
     assert publish_both(folder) == ""
     assert sorted(told) == [(REGRESSION, "/new"), (FIXED, "/old")], "first where it fails"
@@ -166,7 +166,7 @@ def test_a_gate_runs_each_script_on_both_builds(tmp_path: Path, told: Told) -> N
 @pytest.mark.parametrize("release, paths", [("3.9.0", ("/new", "/old")), ("3.9.1", ("", ""))])
 def test_scripts_that_are_written_later_run_on_both_builds_if_these_are_still_the_same(
         tmp_path: Path, told: Told, monkeypatch: pytest.MonkeyPatch, release: str,
-        paths: tuple[str, str]) -> None:
+        paths: tuple[str, str]):
     folder = without_script(gate(tmp_path), REGRESSION)
     there = {"3.6.0": Build(name="3.6.0", folders=("/old",)), "3.9.0": Build(name="3.9.0", folders=("/new",))}
     names = {one.name: there[one.triton] for one in (read_gate(folder).baseline, read_gate(folder).candidate)}
@@ -187,7 +187,7 @@ def test_scripts_that_are_written_later_run_on_both_builds_if_these_are_still_th
 
 
 def test_what_the_other_build_cannot_compile_is_written_as_that_build_writes_it(
-        tmp_path: Path, told: Told, monkeypatch: pytest.MonkeyPatch) -> None:
+        tmp_path: Path, told: Told, monkeypatch: pytest.MonkeyPatch):
     """Gluon has other words in each release."""
     folder = without_script(gate(tmp_path), REGRESSION)
     monkeypatch.setattr(scripts, "run", lambda text, **_: Run(answer="SKIP", reason="CompilationError('x')"))
@@ -201,7 +201,7 @@ def test_what_the_other_build_cannot_compile_is_written_as_that_build_writes_it(
 
 
 def test_a_script_that_gave_no_answer_in_its_time_is_run_again_and_not_lost_for_want_of_it(
-        tmp_path: Path, told: Told, monkeypatch: pytest.MonkeyPatch) -> None:
+        tmp_path: Path, told: Told, monkeypatch: pytest.MonkeyPatch):
     folder = without_script(gate(tmp_path), REGRESSION)
     first = scripts.script
     with monkeypatch.context() as patch:
@@ -216,12 +216,12 @@ def test_a_script_that_gave_no_answer_in_its_time_is_run_again_and_not_lost_for_
     assert read_scripts(folder)[REGRESSION].note == REGRESSED
 
 
-def test_a_script_too_long_for_an_issue_is_named_in_its_text() -> None:
+def test_a_script_too_long_for_an_issue_is_named_in_its_text():
     text = issue(entry(NEW), script=Script(text="x = 1\n" * 41, note="run here it says BUG"), found_by="by me")
     assert f"It takes 41 lines: {NEW}.py, beside" in text and "x = 1" not in text
 
 
-def test_without_time_the_text_says_how_to_get_a_script(tmp_path: Path, told: Told) -> None:
+def test_without_time_the_text_says_how_to_get_a_script(tmp_path: Path, told: Told):
     folder = without_script(night(tmp_path, new=(entry(NEW),)), NEW)
     publish_night(folder, entry(NEW), corpus=CORPUS, seconds=0.0)
     assert told == [] and "no time was left" in told_of(folder, NEW)
@@ -230,7 +230,7 @@ def test_without_time_the_text_says_how_to_get_a_script(tmp_path: Path, told: To
 
 
 def test_more_findings_than_there_is_time_for_end_in_time_and_none_is_lost(
-        tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+        tmp_path: Path, monkeypatch: pytest.MonkeyPatch):
     many = [replace(entry(NEW), id=f"value-{number:010}", blame=()) for number in range(40)]
     folder, store = night(tmp_path, new=tuple(many)), Corpus(tmp_path / "corpus")
     for path in (folder / "findings").iterdir():
@@ -253,7 +253,7 @@ def test_more_findings_than_there_is_time_for_end_in_time_and_none_is_lost(
     assert scripts.NO_TIME in (folder / "report.html").read_text()
 
 
-def test_a_script_of_a_hang_is_first_and_has_the_time_that_it_takes_to_tell(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_script_of_a_hang_is_first_and_has_the_time_that_it_takes_to_tell(monkeypatch: pytest.MonkeyPatch):
     found, limits = [entry(NEW), entry(HANG)], dict[str, float]()
 
     def script(one: CorpusEntry, *, time_limit: float, **_: object) -> Written:
@@ -268,7 +268,7 @@ def test_a_script_of_a_hang_is_first_and_has_the_time_that_it_takes_to_tell(monk
     assert int(re.findall(r"timeout=(\d+)", text)[0]) + 20 < scripts.EACH
 
 
-def test_the_time_of_a_campaign_ends_with_what_is_told_of_its_findings(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_the_time_of_a_campaign_ends_with_what_is_told_of_its_findings(monkeypatch: pytest.MonkeyPatch):
     monkeypatch.setattr(scripts.time, "monotonic", lambda: 1000.0)
     assert scripts.seconds_left(1100.0) == 100.0 + TOLD_BY
     assert (scripts.seconds_left(900.0), scripts.seconds_left(9000.0)) == (0.0, scripts.MOST)
@@ -277,14 +277,14 @@ def test_the_time_of_a_campaign_ends_with_what_is_told_of_its_findings(monkeypat
 @pytest.mark.parametrize("changes, seconds", [
     ({"seconds": 10.0}, 15.0), ({"seconds": 600.0}, 60.0), ({"seconds": 28800.0}, 300.0), ({"shrink": False}, 0.0),
     ({"max_cases": 5}, 4.0)])
-def test_scripts_take_a_tenth_of_the_time(changes: dict[str, object], seconds: float) -> None:
+def test_scripts_take_a_tenth_of_the_time(changes: dict[str, object], seconds: float):
     options = campaign_options(**changes)
     assert scripts.seconds_after(options, took=40.0, interrupted=False) == seconds
     assert scripts.seconds_after(options, took=40.0, interrupted=True) == 0.0, "somebody waits"
 
 
 def test_a_script_that_was_given_up_is_tried_again(tmp_path: Path, monkeypatch: pytest.MonkeyPatch,
-                                                  told: Told) -> None:
+                                                  told: Told):
     folder = without_script(night(tmp_path, new=(entry(NEW),)), NEW)
     with monkeypatch.context() as patch:
         patch.setattr(scripts, "script", lambda *_, **__: (_ for _ in ()).throw(TridiffError(
@@ -297,7 +297,7 @@ def test_a_script_that_was_given_up_is_tried_again(tmp_path: Path, monkeypatch: 
     assert told == [(NEW, "")] and read_scripts(folder)[NEW].text
 
 
-def test_a_real_script_is_written_and_run() -> None:
+def test_a_real_script_is_written_and_run():
     made = scripts.campaign_scripts([entry("gluonsemantic-arange---m-67cba9482a")], seconds=120.0)
     one = made["gluonsemantic-arange---m-67cba9482a"]
     assert "import triton" in one.text and one.lines <= 40
@@ -306,7 +306,7 @@ def test_a_real_script_is_written_and_run() -> None:
 
 @pytest.mark.parametrize("kind", ["night", "gate"])
 def test_a_full_disk_costs_a_line_and_no_half_a_file(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, kind: str,
-                                                     told: Told) -> None:
+                                                     told: Told):
     folder = night(tmp_path, new=(entry(NEW),)) if kind == "night" else gate(tmp_path)
     (folder / "report.html").write_text("as it was")
 
@@ -324,7 +324,7 @@ def test_a_full_disk_costs_a_line_and_no_half_a_file(tmp_path: Path, monkeypatch
     assert (folder / "report.html").read_text() == "as it was"
 
 
-def test_a_file_is_whole_or_as_it_was(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_file_is_whole_or_as_it_was(tmp_path: Path, monkeypatch: pytest.MonkeyPatch):
     from tridiff.fuzz.report.record import put
 
     put(tmp_path / "new" / "file", "first")
@@ -337,7 +337,7 @@ def test_a_file_is_whole_or_as_it_was(tmp_path: Path, monkeypatch: pytest.Monkey
     assert (tmp_path / "new" / "file").read_text() == "first"
 
 
-def test_the_command_writes_what_is_asked_for(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+def test_the_command_writes_what_is_asked_for(tmp_path: Path, capsys: pytest.CaptureFixture[str]):
     folder = gate(tmp_path)
     tridiff("--reports", str(tmp_path))
     said = capsys.readouterr().out
@@ -361,7 +361,7 @@ def test_the_command_writes_what_is_asked_for(tmp_path: Path, capsys: pytest.Cap
     (("--scripts", "soon"), "'soon' is no duration"),
 ])
 def test_mistakes_are_one_line(tmp_path: Path, capsys: pytest.CaptureFixture[str], arguments: tuple[str, ...],
-                               said: str) -> None:
+                               said: str):
     gate(tmp_path)
     tridiff(*arguments, "--reports", str(tmp_path), status=2)
     errors = capsys.readouterr().err
@@ -369,7 +369,7 @@ def test_mistakes_are_one_line(tmp_path: Path, capsys: pytest.CaptureFixture[str
 
 
 def test_what_a_stranger_put_into_a_record_is_refused_or_shown_as_text(tmp_path: Path,
-                                                                      capsys: pytest.CaptureFixture[str]) -> None:
+                                                                      capsys: pytest.CaptureFixture[str]):
     folder = night(tmp_path, new=(entry(NEW),))
     (folder / "findings" / "notes.json").write_text("[1]")
     (folder / "findings" / "x.json").symlink_to("/etc/passwd")
@@ -382,7 +382,7 @@ def test_what_a_stranger_put_into_a_record_is_refused_or_shown_as_text(tmp_path:
     assert "this tridiff reads 2" in capsys.readouterr().err
 
 
-def test_the_terminal_shows_a_gate_as_it_is_written(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+def test_the_terminal_shows_a_gate_as_it_is_written(tmp_path: Path, capsys: pytest.CaptureFixture[str]):
     from tridiff.fuzz.cli.render_gate import render_gate
 
     summary = read_gate(gate(tmp_path))

@@ -19,7 +19,7 @@ from tridiff.fuzz.report.record import find_record, report_of
 NEWCOMER = "illegal-address-7f92aee734"
 
 
-def test_a_night_says_what_is_new_what_still_fails_and_what_no_longer_does(tmp_path: Path) -> None:
+def test_a_night_says_what_is_new_what_still_fails_and_what_no_longer_does(tmp_path: Path):
     report = of(night(tmp_path, new=(entry(NEWCOMER),), stopped_failing=("value-00ebe13492",)))
     assert (report.verdict, report.tone, report.status) == ("new findings", "bad", 1)
     assert report.headline.startswith("1 new, 1 still failing, 1 no longer failing; 1,200 cases in ")
@@ -36,7 +36,7 @@ def test_a_night_says_what_is_new_what_still_fails_and_what_no_longer_does(tmp_p
     assert (fixed.id, fixed.command) == ("value-00ebe13492", "tridiff replay value-00ebe13492")
 
 
-def test_findings_without_an_entry_are_shown_by_name(tmp_path: Path) -> None:
+def test_findings_without_an_entry_are_shown_by_name(tmp_path: Path):
     folder = night(tmp_path, new=(entry(NEWCOMER),), known_findings=("triton.a | own | hang",),
                    stopped_failing=("x-1",))
     (folder / "findings" / f"{NEWCOMER}.json").write_text("{}")
@@ -46,7 +46,7 @@ def test_findings_without_an_entry_are_shown_by_name(tmp_path: Path) -> None:
     assert report.findings[0].reason == "its entry is neither in the record nor in the corpus"
 
 
-def test_a_joint_launch_that_fails_is_a_finding(tmp_path: Path) -> None:
+def test_a_joint_launch_that_fails_is_a_finding(tmp_path: Path):
     told = of(night(tmp_path, joined=("a.json",)))
     assert [one.id for one in told.of(NEW)] == ["a.json"] and "its cases pass alone" in junit(told)
 
@@ -57,12 +57,12 @@ def test_a_joint_launch_that_fails_is_a_finding(tmp_path: Path) -> None:
     ({"errors": ("triton.a on cuda: the driver died",)}, "could not check", "work was lost: 1 errors"),
 ])
 def test_the_verdict_is_that_of_the_exit_status(tmp_path: Path, changes: dict[str, object], verdict: str,
-                                                why: str) -> None:
+                                                why: str):
     report = of(night(tmp_path, **changes))
     assert report.verdict == verdict and why in report.why
 
 
-def test_a_target_is_bad_by_its_findings_and_skipped_where_nothing_was_checked(tmp_path: Path) -> None:
+def test_a_target_is_bad_by_its_findings_and_skipped_where_nothing_was_checked(tmp_path: Path):
     found = replace(entry(NEWCOMER), found_in=HERE)
     case = replace(found.case, target="triton.negate")
     found = replace(found, case=case, signature=replace(found.signature, target="triton.negate"))
@@ -75,7 +75,7 @@ def test_a_target_is_bad_by_its_findings_and_skipped_where_nothing_was_checked(t
     assert not rows["codegen.mixed", "cuda"].problem and not rows["codegen.mixed", "cuda"].skipped
 
 
-def test_coverage_is_compared_with_all_earlier_campaigns(tmp_path: Path) -> None:
+def test_coverage_is_compared_with_all_earlier_campaigns(tmp_path: Path):
     folder = night(tmp_path)
     shown = of(folder).heat
     assert shown is not None and not shown.gained and "nothing to compare with" in shown.note
@@ -93,7 +93,7 @@ def test_coverage_is_compared_with_all_earlier_campaigns(tmp_path: Path) -> None
 
 
 def test_every_cell_of_a_campaign_and_of_its_history_is_looked_at_once(
-        tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+        tmp_path: Path, monkeypatch: pytest.MonkeyPatch):
     """By target and column, a night of 100,000 cells took longer to draw than to run."""
     folder = night(tmp_path)
     past(tmp_path, last=folder, nights=3)
@@ -110,11 +110,11 @@ def test_every_cell_of_a_campaign_and_of_its_history_is_looked_at_once(
     ("ir ttg.local_load i8 plain>blocked 2d", "ir ttg"), ("op=add dtype=i8 feature=mask", "op dtype feature"),
     ("pair=mask+sort", "pair"), ("op=add dtype=i8 feature=reduction=split", "op dtype feature"),
     ("ring of three", "ring")])
-def test_kinds_of_cells(cell: str, kind: str) -> None:
+def test_kinds_of_cells(cell: str, kind: str):
     assert sort(cell) == kind
 
 
-def test_trends_are_of_campaigns_on_the_same_software_up_to_this_one(tmp_path: Path) -> None:
+def test_trends_are_of_campaigns_on_the_same_software_up_to_this_one(tmp_path: Path):
     folder = night(tmp_path)
     assert of(folder).trends == ()
     past(tmp_path, last=folder, nights=4)
@@ -126,13 +126,13 @@ def test_trends_are_of_campaigns_on_the_same_software_up_to_this_one(tmp_path: P
     assert of(older).trends == (), "another Triton"
 
 
-def test_a_damaged_history_costs_the_trends_and_nothing_else(tmp_path: Path) -> None:
+def test_a_damaged_history_costs_the_trends_and_nothing_else(tmp_path: Path):
     folder = night(tmp_path)
     (tmp_path / "history.sqlite").write_text("no database")
     assert of(folder).trends == () and of(folder).verdict == "nothing new"
 
 
-def test_a_gate_says_what_blocks_what_needs_a_guard_and_what_is_only_shown(tmp_path: Path) -> None:
+def test_a_gate_says_what_blocks_what_needs_a_guard_and_what_is_only_shown(tmp_path: Path):
     report = of(gate(tmp_path))
     assert (report.verdict, report.tone, report.status) == ("do not upgrade", "bad", 1)
     assert [(one.group, one.level) for one in report.findings] == [
@@ -150,12 +150,12 @@ def test_a_gate_says_what_blocks_what_needs_a_guard_and_what_is_only_shown(tmp_p
 @pytest.mark.parametrize("folder", sorted(path.parent for name in ("summary.json", "gate.json")
                                           for path in (ROOT / "reports").glob(f"*/{name}")),
                          ids=lambda path: path.name)
-def test_every_committed_record_has_a_report(folder: Path) -> None:
+def test_every_committed_record_has_a_report(folder: Path):
     report = of(folder)
     assert report.id and report.rows and report.headline and len(html(report).encode()) < 1_000_000
 
 
-def test_records_are_found_by_folder_by_name_and_the_newest_without_one(tmp_path: Path) -> None:
+def test_records_are_found_by_folder_by_name_and_the_newest_without_one(tmp_path: Path):
     with pytest.raises(TridiffError, match="no record below"):
         find_record("", tmp_path)
     first, second = night(tmp_path, name="one"), gate(tmp_path)

@@ -63,7 +63,7 @@ def state(tmp_path: Path) -> Iterator[Path]:
     owned.release()
 
 
-def test_a_moment_of_a_campaign_is_read_and_nothing_is_written(state: Path) -> None:
+def test_a_moment_of_a_campaign_is_read_and_nothing_is_written(state: Path):
     live = Live(state)
     before = {path.name: path.read_bytes() for path in state.iterdir() if path.is_file() and "-shm" not in path.name}
     now = live.moment()
@@ -81,7 +81,7 @@ def test_a_moment_of_a_campaign_is_read_and_nothing_is_written(state: Path) -> N
         name: data for name, data in before.items() if not name.endswith("-wal")}
 
 
-def test_shards_that_have_ended_are_read_once(state: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_shards_that_have_ended_are_read_once(state: Path, monkeypatch: pytest.MonkeyPatch):
     live = Live(state)
     assert live.moment().summary.counts.executed == 7
     judge(state, 3, shard=3)
@@ -96,7 +96,7 @@ def test_shards_that_have_ended_are_read_once(state: Path, monkeypatch: pytest.M
     assert opened == ["shard-00000.sqlite", "shard-00002.sqlite", "shard-00003.sqlite"]
 
 
-def test_a_campaign_that_has_just_begun(state: Path) -> None:
+def test_a_campaign_that_has_just_begun(state: Path):
     for path in state.glob("shard-*"):
         path.unlink()
     live = Live(state)
@@ -125,7 +125,7 @@ def ask(served: ThreadingHTTPServer, method: str = "GET", path: str = "/", host:
         connection.close()
 
 
-def test_only_this_machine_only_one_page_only_reading(served: ThreadingHTTPServer) -> None:
+def test_only_this_machine_only_one_page_only_reading(served: ThreadingHTTPServer):
     assert served.server_address[0] == "127.0.0.1"
     status, text = ask(served)
     assert status == 200 and "7 cases in" in text and f'data-live="{REFRESH}"' in text and "connect-src" in text
@@ -135,7 +135,7 @@ def test_only_this_machine_only_one_page_only_reading(served: ThreadingHTTPServe
     assert ask(served, host="evil.example:80")[0] == 403
 
 
-def test_after_its_end_the_record_is_shown(state: Path, tmp_path: Path) -> None:
+def test_after_its_end_the_record_is_shown(state: Path, tmp_path: Path):
     page = live_page("now", roots=[state.parent], reports=tmp_path / "reports", corpus=CORPUS)
     assert "data-live" in page()
     for path in state.iterdir():
@@ -146,23 +146,23 @@ def test_after_its_end_the_record_is_shown(state: Path, tmp_path: Path) -> None:
     assert "data-live" not in page() and "1,200 cases" in page()
 
 
-def test_without_a_campaign_and_without_a_record_there_is_nothing_to_show(tmp_path: Path) -> None:
+def test_without_a_campaign_and_without_a_record_there_is_nothing_to_show(tmp_path: Path):
     with pytest.raises(TridiffError, match="no record below"):
         live_page("", roots=[tmp_path / "none"], reports=tmp_path / "reports", corpus=None)
 
 
-def test_a_record_is_shown_by_its_folder_while_another_campaign_runs(state: Path, tmp_path: Path) -> None:
+def test_a_record_is_shown_by_its_folder_while_another_campaign_runs(state: Path, tmp_path: Path):
     folder = night(tmp_path / "reports", name="older")
     page = live_page(str(folder), roots=[state.parent], reports=tmp_path / "reports", corpus=CORPUS)
     assert "1,200 cases" in page() and "data-live" not in page()
 
 
-def test_a_port_that_is_taken(served: ThreadingHTTPServer) -> None:
+def test_a_port_that_is_taken(served: ThreadingHTTPServer):
     with pytest.raises(TridiffError, match="cannot be used"):
         server(lambda: "", port=served.server_address[1])
 
 
-def test_the_command_ends_with_ctrl_c_and_status_0(state: Path, tmp_path: Path) -> None:
+def test_the_command_ends_with_ctrl_c_and_status_0(state: Path, tmp_path: Path):
     run = subprocess.Popen([sys.executable, "-m", "tridiff.fuzz", "report", "--serve", "--port", "0", "--state",
                             str(state.parent), "--corpus", str(CORPUS.root)], cwd=tmp_path, stdout=subprocess.PIPE,
                            text=True, env={**os.environ, "PYTHONUNBUFFERED": "1"})
@@ -177,7 +177,7 @@ def test_the_command_ends_with_ctrl_c_and_status_0(state: Path, tmp_path: Path) 
 
 
 @pytest.mark.skipif(bool(MISSING), reason=MISSING)
-def test_a_page_keeps_itself_up_to_date_and_what_is_open_stays_open(served: ThreadingHTTPServer, state: Path) -> None:
+def test_a_page_keeps_itself_up_to_date_and_what_is_open_stays_open(served: ThreadingHTTPServer, state: Path):
     findings.write(state, entry(NEW))
     headline = "return document.querySelector('.headline').textContent"
     with browser() as window:

@@ -96,7 +96,7 @@ def at_once(state: Path, *, corpus: Corpus | None = None, options: CampaignOptio
     return one.all()
 
 
-def test_findings_are_told_while_the_campaign_runs_the_most_promising_first(tmp_path: Path, stand: Stand) -> None:
+def test_findings_are_told_while_the_campaign_runs_the_most_promising_first(tmp_path: Path, stand: Stand):
     flaky = found(tmp_path, ZERO, id="flaky", status="flaky", reproduced="3/5")
     aborted = found(tmp_path, VALUE, id="aborted", signature=replace(VALUE.signature, verdict=Verdict.CRASH))
     ours = found(tmp_path, VALUE, id="ours")
@@ -111,7 +111,7 @@ def test_findings_are_told_while_the_campaign_runs_the_most_promising_first(tmp_
     assert {told.script for told in one.all() if told.part == "script"} == {"# ours\n", "# aborted\n", "# flaky\n"}
 
 
-def test_what_may_be_one_finding_with_another_comes_later(tmp_path: Path, stand: Stand) -> None:
+def test_what_may_be_one_finding_with_another_comes_later(tmp_path: Path, stand: Stand):
     for name in ("one", "same"):
         found(tmp_path, VALUE, id=name)
     found(tmp_path, ZERO, id="other", status="flaky", reproduced="3/5")
@@ -119,7 +119,7 @@ def test_what_may_be_one_finding_with_another_comes_later(tmp_path: Path, stand:
     assert [name for what, name, _ in stand.asked if what == "script"] == ["one", "other", "same"]
 
 
-def test_nothing_is_told_of_what_is_known_doubtful_planted_or_not_small_yet(tmp_path: Path, stand: Stand) -> None:
+def test_nothing_is_told_of_what_is_known_doubtful_planted_or_not_small_yet(tmp_path: Path, stand: Stand):
     state = tmp_path / "state"
     found(state, VALUE, reproduced="0/0")
     found(state, VALUE, id="planted", signature=replace(VALUE.signature, subject="own+fault:x"))
@@ -139,7 +139,7 @@ def test_nothing_is_told_of_what_is_known_doubtful_planted_or_not_small_yet(tmp_
     assert drawing.untold() == 0
 
 
-def test_what_is_told_is_not_told_again_unless_the_case_became_smaller(tmp_path: Path, stand: Stand) -> None:
+def test_what_is_told_is_not_told_again_unless_the_case_became_smaller(tmp_path: Path, stand: Stand):
     one = found(tmp_path, VALUE)
     assert len(at_once(tmp_path)) == 2 == len(stand.asked)
     assert len(at_once(tmp_path)) == 2 == len(stand.asked), "a campaign that is resumed goes on"
@@ -148,7 +148,7 @@ def test_what_is_told_is_not_told_again_unless_the_case_became_smaller(tmp_path:
 
 
 def test_all_together_take_a_small_part_of_the_time_of_the_workers(
-        tmp_path: Path, stand: Stand, monkeypatch: pytest.MonkeyPatch) -> None:
+        tmp_path: Path, stand: Stand, monkeypatch: pytest.MonkeyPatch):
     moment = [1000.0]
     monkeypatch.setattr(telling.time, "monotonic", lambda: moment[0])
     for number in range(8):
@@ -179,14 +179,14 @@ def test_all_together_take_a_small_part_of_the_time_of_the_workers(
     assert rest is not None and rest.seconds == 9.0, "what the campaign keeps for it in the end"
 
 
-def test_the_first_of_many_may_not_take_all(tmp_path: Path, stand: Stand) -> None:
+def test_the_first_of_many_may_not_take_all(tmp_path: Path, stand: Stand):
     found(tmp_path, VALUE)
     one = Telling(tmp_path, campaign_options(seconds=200.0, workers=2), corpus=None)
     first = one._next()
     assert first is not None and first.seconds == pytest.approx(telling.LARGEST * 0.068 * 400)
 
 
-def test_a_campaign_that_ends_gives_up_what_runs_and_keeps_what_is_done(tmp_path: Path, stand: Stand) -> None:
+def test_a_campaign_that_ends_gives_up_what_runs_and_keeps_what_is_done(tmp_path: Path, stand: Stand):
     found(tmp_path, VALUE)
     stand.slow.clear()
     began = time.monotonic()
@@ -199,7 +199,7 @@ def test_a_campaign_that_ends_gives_up_what_runs_and_keeps_what_is_done(tmp_path
 
 
 def test_a_finding_that_cannot_be_told_of_costs_no_other(
-        tmp_path: Path, stand: Stand, monkeypatch: pytest.MonkeyPatch) -> None:
+        tmp_path: Path, stand: Stand, monkeypatch: pytest.MonkeyPatch):
     (tmp_path / "told").mkdir()
     (tmp_path / "told" / "half.script.json").write_text('{"entry": "ha')
     found(tmp_path, VALUE, id="bad")
@@ -217,7 +217,7 @@ def test_a_finding_that_cannot_be_told_of_costs_no_other(
 
 
 def test_what_a_killed_campaign_left_of_its_trials_and_scripts_is_removed(
-        tmp_path: Path, stand: Stand, monkeypatch: pytest.MonkeyPatch) -> None:
+        tmp_path: Path, stand: Stand, monkeypatch: pytest.MonkeyPatch):
     monkeypatch.setattr(tempfile, "tempdir", str(tmp_path))
     left = [tmp_path / f"{prefix}999999999-x" for prefix in ("tridiff-trials-", "tridiff-repro-")]
     for folder in left:
@@ -235,7 +235,7 @@ def taken_seriously(monkeypatch: pytest.MonkeyPatch) -> None:
 
 @pytest.mark.slow
 @pytest.mark.usefixtures("taken_seriously")
-def test_a_finding_of_a_short_campaign_comes_out_with_blame_and_script(tmp_path: Path) -> None:
+def test_a_finding_of_a_short_campaign_comes_out_with_blame_and_script(tmp_path: Path):
     folders = [word for name in ("state", "corpus", "reports") for word in (f"--{name}", str(tmp_path / name))]
     began = time.monotonic()
     status = ending(run, ["fuzz", "--id", "one", "--seed", "3", "--time", "16s", "--workers", "2", "--backend",

@@ -24,14 +24,14 @@ LOOP = ENTRIES.load(CORPUS / "language.statements/value-843ef4b6ee.json")
 
 @pytest.mark.usefixtures("in_this_process")
 @pytest.mark.parametrize("there", ["OK", "BUG", "SKIP"])
-def test_what_shows_the_difference_of_two_builds_is_taken(monkeypatch: pytest.MonkeyPatch, there: str) -> None:
+def test_what_shows_the_difference_of_two_builds_is_taken(monkeypatch: pytest.MonkeyPatch, there: str):
     monkeypatch.setattr(scripts, "run", lambda text, *, path, **_: Run(
         answer=there if path and "out.float()  #" in text else "BUG"))
     made = script(replace(LOOP, case=BF16), backend="interpreter", other="/other")
     assert ("out.float()  #" in made.text) == (there == "OK")
 
 
-def test_narrow_numbers_and_bounds_of_loops_are_right_in_every_interpreter() -> None:
+def test_narrow_numbers_and_bounds_of_loops_are_right_in_every_interpreter():
     asked = Request(title="a title", note="a note", case=BF16, subject="own", backend="interpreter",
                     failure=Verdict.DISAGREE, failure_kind="value")
     written = [build(replace(asked, **one)).scripts[-1].text
@@ -41,7 +41,7 @@ def test_narrow_numbers_and_bounds_of_loops_are_right_in_every_interpreter() -> 
 
 @pytest.mark.usefixtures("in_this_process")
 @pytest.mark.parametrize("answer", ["BUG", "OK"])
-def test_a_pause_is_left_out_where_it_fails_without(monkeypatch: pytest.MonkeyPatch, answer: str) -> None:
+def test_a_pause_is_left_out_where_it_fails_without(monkeypatch: pytest.MonkeyPatch, answer: str):
     delayed = next(one for one in draw_cases("helpers.exclusive_scan_decoupled_lookback", Limits(elements=8), 20)
                    if one.delay)
     monkeypatch.setattr(scripts, "run", lambda text, **_: Run(answer=answer))

@@ -43,7 +43,7 @@ def interpreting(monkeypatch: pytest.MonkeyPatch, script: Callable[..., Script])
     monkeypatch.setattr(checked, "found_version", lambda: "3.9.0")
 
 
-def test_a_script_is_run_where_this_version_fails_and_on_the_gpu_first() -> None:
+def test_a_script_is_run_where_this_version_fails_and_on_the_gpu_first():
     fails, right = Verdict.DISAGREE, Verdict.AGREE
     many = _entry(("3.6.0", "cuda", fails), ("3.9.0", "cuda", right), ("3.9.0", "compile:sm_90", Verdict.CRASH),
                   ("3.9.0", "interpreter", right))
@@ -65,7 +65,7 @@ def test_a_script_is_run_where_this_version_fails_and_on_the_gpu_first() -> None
 def test_an_answer_is_held_against_the_record(
     verdict: Verdict, entry_status: Literal["stable", "flaky"], answer: Answer, state: str, status: int,
     monkeypatch: pytest.MonkeyPatch, tmp_path: Path, capsys: pytest.CaptureFixture[str],
-) -> None:
+):
     """Contradictions are status 1, nothing run is status 2; results lie in the record file as they come. What fails at
     times is not contradicted by one run in which it does not."""
     interpreting(monkeypatch, written(answer, reason="r"))
@@ -80,14 +80,14 @@ def test_an_answer_is_held_against_the_record(
 @pytest.mark.parametrize(("fails", "state"), [(True, "skip"), (False, "contradicts")])
 def test_scripts_run_the_interpreter_as_it_is_and_the_record_is_of_the_repaired_one(
     fails: bool, state: str, monkeypatch: pytest.MonkeyPatch,
-) -> None:
+):
     interpreting(monkeypatch, written("BUG"))
     monkeypatch.setattr(checked, "_plain_fails", lambda entry: fails)
     (found,) = check([_entry(("3.9.0", "interpreter", Verdict.AGREE))])
     assert (found.state, found.reason) == (state, checked.PLAIN_FAILS if fails else "")
 
 
-def test_what_cannot_be_run_or_written_is_skipped_with_its_reason(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_what_cannot_be_run_or_written_is_skipped_with_its_reason(monkeypatch: pytest.MonkeyPatch):
     def refuse(one: CorpusEntry, **options: object) -> Script:
         raise TridiffError("no kernel shows it", fix="rerun it")
 
@@ -100,7 +100,7 @@ def test_what_cannot_be_run_or_written_is_skipped_with_its_reason(monkeypatch: p
 
 
 def test_a_build_without_a_distribution_is_held_against_its_own_record(
-        tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+        tmp_path: Path, monkeypatch: pytest.MonkeyPatch):
     without_distribution(tmp_path, "3.9.1+git1234", monkeypatch)
     monkeypatch.setattr(checked, "script", written("BUG", reason="r"))
     monkeypatch.setattr(checked, "available_backends", lambda: ("interpreter",))
@@ -109,7 +109,7 @@ def test_a_build_without_a_distribution_is_held_against_its_own_record(
     assert (found.triton, found.expected, found.state) == ("3.9.1+git1234", "BUG", "as_recorded")
 
 
-def test_script_and_harness_must_say_the_same() -> None:
+def test_script_and_harness_must_say_the_same():
     def said(answer: Answer) -> Script:
         return written(answer)(entry())
 
@@ -121,7 +121,7 @@ def test_script_and_harness_must_say_the_same() -> None:
     assert agreement("agree", said("BUG"))[0] is False
 
 
-def test_what_other_versions_recorded_on_the_backend_counts_too() -> None:
+def test_what_other_versions_recorded_on_the_backend_counts_too():
     """3.9.0 refuses a program that 3.6.0 compiles wrong: a script that looks for the refusal alone says OK there."""
     one = _entry(("3.6.0", "cuda", Verdict.DISAGREE), ("3.9.0", "cuda", Verdict.COMPILE_ERROR),
                  ("3.9.0", "interpreter", Verdict.AGREE))
@@ -131,7 +131,7 @@ def test_what_other_versions_recorded_on_the_backend_counts_too() -> None:
     assert recorded(one, subject=subject, backend="interpreter") == ()
 
 
-def test_another_verdict_does_not_end_in_the_text_of_the_signature() -> None:
+def test_another_verdict_does_not_end_in_the_text_of_the_signature():
     """Interpreted it is an assertion that fails, compiled an error whose own text is empty."""
     found = _entry(("3.6.0", "interpreter", Verdict.DISAGREE), ("3.6.0", "compile:gfx942", Verdict.COMPILE_ERROR))
     subject, kind = found.signature.subject, found.signature.kind
@@ -144,20 +144,20 @@ def test_another_verdict_does_not_end_in_the_text_of_the_signature() -> None:
     ("  assert a == b\nAssertionError\n\nThe above exception\n\nt.errors.CompilationError: at 6:9:", True),
     ("AssertionError: wrong\n\nThe above exception\n\nt.errors.CompilationError: at 6:9:", False),
     ("t.errors.CompilationError: at 6:9:\nmissing operand", False), ("AssertionError\n", False)])
-def test_a_compile_error_without_a_text_is_told_from_one_with_a_text(said: str, shown: bool) -> None:
+def test_a_compile_error_without_a_text_is_told_from_one_with_a_text(said: str, shown: bool):
     found = signs((Recorded(verdict=Verdict.COMPILE_ERROR, kind=""),))
     assert found.isolated and any(re.search(text, said) for text in found.texts) is shown
     assert not signs((Recorded(verdict=Verdict.CRASH, kind=""),)).isolated
 
 
-def test_an_exception_without_a_message_shows_by_its_name() -> None:
+def test_an_exception_without_a_message_shows_by_its_name():
     (text,) = signs((Recorded(verdict=Verdict.CRASH, kind="AssertionError: "),)).texts
     said = "  assert a.dtype == b.dtype\nAssertionError", "SKIP: InterpreterError('AssertionError()')"
     assert all(re.search(text, one) for one in said)
     assert not re.search(text, "AssertionError: another one") and not re.search(text, "  raise AssertionError")
 
 
-def test_defects_of_ptxas_are_known_by_their_stage_or_their_explanation() -> None:
+def test_defects_of_ptxas_are_known_by_their_stage_or_their_explanation():
     plain = replace(entry(), explanation="ptxas 12.8 drops the upper half")
     assert about_ptxas(plain) and not about_ptxas(replace(plain, stage="llvm"))
     assert about_ptxas(replace(entry(), explanation="", stage="ptxas")) and not about_ptxas(entry())

@@ -33,7 +33,7 @@ def _neighbours(values: torch.Tensor, step: int) -> torch.Tensor:
 
 @pytest.mark.parametrize("dtype", TYPES)
 @pytest.mark.parametrize("rule", [ULPS, REL(0.5, origin="a test"), ABS(1e-4, origin="a test"), BOUNDED])
-def test_intervals_accept_what_the_oracles_accept(dtype: str, rule: Rule) -> None:
+def test_intervals_accept_what_the_oracles_accept(dtype: str, rule: Rule):
     """Below a power of two, at zeros, subnormal numbers and the edge of overflow; rounded and unrounded references."""
     wide = torch.tensor(NEAR, dtype=torch.float64)
     bound = torch.full_like(wide, 1e-3) if rule.kind == "SUM" else None
@@ -65,7 +65,7 @@ def _expected(values: torch.Tensor, rule: Rule, dtype: str, bound: torch.Tensor 
     return Expected(values, rule, None, "a test", accepted([values], rule, dtype, bound=bound) if tolerant else None)
 
 
-def test_a_zero_of_the_wrong_sign_is_seen_under_every_rule_that_has_signs() -> None:
+def test_a_zero_of_the_wrong_sign_is_seen_under_every_rule_that_has_signs():
     """np.isclose(0.0, -0.0) is true: a script for a lost sign could never print BUG."""
     minus, plus = torch.tensor([-0.0]), torch.tensor([0.0])
     exactly = torch.full((1,), -7.0e-46, dtype=torch.float64)  # a negative bound: the value is certain, its sign too
@@ -75,14 +75,14 @@ def test_a_zero_of_the_wrong_sign_is_seen_under_every_rule_that_has_signs() -> N
     assert _verdict(plus, _expected(minus, NUM0, "fp32"), "fp32")
 
 
-def test_the_step_below_a_power_of_two_is_half_the_step_above() -> None:
+def test_the_step_below_a_power_of_two_is_half_the_step_above():
     """A relative tolerance of k ulp accepts 2k of them just below a power of two."""
     one = _expected(torch.tensor([1.0]), ULP(2, origin="a test"), "fp32")
     for steps in range(-6, 7):
         assert _verdict(_neighbours(torch.tensor([1.0]), steps), one, "fp32") == (abs(steps) <= 2)
 
 
-def test_a_nan_keeps_its_payload_where_bits_are_asked_for() -> None:
+def test_a_nan_keeps_its_payload_where_bits_are_asked_for():
     wanted = torch.tensor([0x7FC00001], dtype=torch.int32).view(torch.float32)
     other = torch.tensor([0x7FC00002], dtype=torch.int32).view(torch.float32)
     assert _verdict(wanted, _expected(wanted, BIT, "fp32"), "fp32")
@@ -92,7 +92,7 @@ def test_a_nan_keeps_its_payload_where_bits_are_asked_for() -> None:
 
 
 @pytest.mark.parametrize("dtype", ["fp64", "fp16", "bf16", "fp8e5", "i8", "i64", "u8"])
-def test_long_literals_are_packed_and_give_the_same_bits(dtype: str) -> None:
+def test_long_literals_are_packed_and_give_the_same_bits(dtype: str):
     import base64
     import zlib
 

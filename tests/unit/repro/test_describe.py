@@ -22,7 +22,7 @@ def rerun_of(case: Case, evidence: Evidence) -> Rerun:
                  expected=expect(verdict=Verdict.AGREE))
 
 
-def test_a_run_is_described_from_verdict_to_the_wrong_element() -> None:
+def test_a_run_is_described_from_verdict_to_the_wrong_element():
     one = division_case(("-7", "-1", "4"), ("2", "2", "-3"))
     evidence = Evidence(inputs={"a": ("-7", "-1", "4"), "b": ("2", "2", "-3")}, actual={"out": ("-4", "0", "-2")},
                         expected={"torch": {"out": ("-4", "-1", "-2")}, "numpy": {"out": ("-4", "-1", "-2")}})
@@ -50,7 +50,7 @@ row 0 of 1
 """
 
 
-def test_layouts_terms_options_and_variants_are_named() -> None:
+def test_layouts_terms_options_and_variants_are_named():
     one = msgspec.structs.replace(rich_entry().case, options=LaunchOptions(num_warps=8, debug=True),
                                   variants=(LaunchOptions(num_stages=1),))
     text = describe(rerun_of(one, Evidence()))
@@ -64,7 +64,7 @@ def test_layouts_terms_options_and_variants_are_named() -> None:
     assert text.rstrip().endswith("value=nan:0x1"), "without evidence nothing follows the case"
 
 
-def test_long_rows_are_cut_around_the_first_wrong_element() -> None:
+def test_long_rows_are_cut_around_the_first_wrong_element():
     one = division_case(tuple(map(str, range(100))), ("2",) * 100)
     good = tuple(str(k // 2) for k in range(100))
     bad = (*good[:40], "77", *good[41:])
@@ -76,7 +76,7 @@ def test_long_rows_are_cut_around_the_first_wrong_element() -> None:
     assert lines[mark].endswith("element 40 is the first wrong one")
 
 
-def test_of_whole_arrays_the_failing_row_is_shown() -> None:
+def test_of_whole_arrays_the_failing_row_is_shown():
     one = case("helpers.max2", {"rows": 3, "cols": 2}, values("a", "i32", *"123456"),
                output("out", "i32", dims=("rows",)), axis=1)
     evidence = Evidence(row=1, whole=True, inputs={"a": tuple("123456")}, actual={"out": ("2", "3", "6")},
@@ -86,14 +86,14 @@ def test_of_whole_arrays_the_failing_row_is_shown() -> None:
         ["^", "element", "0", "is", "the", "first", "wrong", "one"]]
 
 
-def test_a_dead_worker_leaves_its_last_words() -> None:
+def test_a_dead_worker_leaves_its_last_words():
     log = "\n".join(f"line {k}" for k in range(50)) + "\n\x1b[31mSegmentation fault"
     lines = describe_evidence(division_case(), Evidence(log=log))
     assert lines[0] == "end of the worker's log" and len(lines) == 21
     assert lines[-1] == r"  \x1b[31mSegmentation fault"
 
 
-def test_the_first_wrong_element_contradicts_every_oracle_that_lists_it() -> None:
+def test_the_first_wrong_element_contradicts_every_oracle_that_lists_it():
     one = division_case(("1", "2"), ("1", "1"))
 
     def wrong(**expected: tuple[str, ...]) -> tuple[str, int] | None:
@@ -106,7 +106,7 @@ def test_the_first_wrong_element_contradicts_every_oracle_that_lists_it() -> Non
     assert wrong() is None
 
 
-def test_elements_of_which_nothing_is_expected_are_not_marked() -> None:
+def test_elements_of_which_nothing_is_expected_are_not_marked():
     """Of an output that no signature names, and of the one it names before the row that was judged wrong."""
     one = case("triton.floordiv", {"n": 3}, output("out0", "i32", dims=("n",)), output("out1", "i32", dims=("n",)))
     evidence = Evidence(row=2, whole=True, actual={"out0": ("9", "9", "9"), "out1": ("9", "1", "7")},
@@ -128,5 +128,5 @@ def test_elements_of_which_nothing_is_expected_are_not_marked() -> None:
 ])
 def test_values_as_text_are_held_against_the_rule(
     actual: str, expected: str, dtype: str, rule: Rule, wrong: bool
-) -> None:
+):
     assert differs(actual, expected, dtype, rule) is wrong

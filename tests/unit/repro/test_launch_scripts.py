@@ -29,7 +29,7 @@ def text_of(case: Case, entry: CorpusEntry) -> str:
 
 @pytest.mark.parametrize("entry", [
     pytest.param(entry, id=entry.id, marks=() if entry.id in ALWAYS else pytest.mark.nightly) for entry in LAUNCHES])
-def test_a_script_answers_as_its_entry_says(entry: CorpusEntry) -> None:
+def test_a_script_answers_as_its_entry_says(entry: CorpusEntry):
     rows = [one for one in entry.expected if (one.backend, one.triton) == (COMPILED, triton.__version__)]
     if not rows or (entry.status == "flaky" and rows[0].verdict.failed):
         pytest.skip("the entry says nothing certain of this version")
@@ -38,7 +38,7 @@ def test_a_script_answers_as_its_entry_says(entry: CorpusEntry) -> None:
     assert run(text).answer == ("BUG" if rows[0].verdict.failed else "OK")
 
 
-def test_the_same_without_its_cause_is_right() -> None:
+def test_the_same_without_its_cause_is_right():
     """The control of a script that says BUG under every version: nothing was refused in between."""
     entry = next(one for one in LAUNCHES if one.id == "hits-8083bfa1d6")
     text = text_of(entry.case, entry)
@@ -46,13 +46,13 @@ def test_the_same_without_its_cause_is_right() -> None:
     assert mended != text and run(mended).answer == "OK"
 
 
-def test_a_knob_stands_for_the_option_that_it_is_for() -> None:
+def test_a_knob_stands_for_the_option_that_it_is_for():
     entry = next(one for one in LAUNCHES if one.id == "tt-assert--op-pipeliner-21295a0329")
     text = text_of(replace(entry.case, params=entry.case.params | {"knob": "debug", "debug": False}), entry)
     assert "knobs.runtime.debug = True" in text and run(text).answer == run(text_of(entry.case, entry)).answer
 
 
-def test_what_has_no_short_form_is_refused_by_name() -> None:
+def test_what_has_no_short_form_is_refused_by_name():
     entry = next(one for one in LAUNCHES if one.id == "hits-8083bfa1d6")
     case = Case(target="launch.caches", sizes={}, arrays=(), params={"scene": "mended", "refused": False})
     with pytest.raises(TridiffError, match="'mended' has no short script"):

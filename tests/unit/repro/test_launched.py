@@ -33,13 +33,13 @@ def options_of(text: str) -> list[str]:
     return [", ".join(re.findall(r"num_\w+=\d+", line)) for line in text.splitlines() if line.startswith("kernel[")]
 
 
-def test_a_script_makes_the_launch_that_was_wrong_and_that_alone() -> None:
+def test_a_script_makes_the_launch_that_was_wrong_and_that_alone():
     assert options_of(written(VARIED, None)) == [""]
     assert options_of(written(VARIED, OTHER)) == ["num_warps=8, num_stages=1"]
     assert options_of(written(VARIED, OTHER, kind="option_dependent")) == ["", "num_warps=8, num_stages=1"]
 
 
-def test_a_script_is_of_the_schedule_that_was_wrong() -> None:
+def test_a_script_is_of_the_schedule_that_was_wrong():
     graph = Graph(outer=(4,), buffers=(Buffer(name="in0", dtype="i32", length=4),
                                        Buffer(name="out0", dtype="i32", length=4, role="out")),
                   nodes=(load("in0"), store("out0", X, 0)),
@@ -52,7 +52,7 @@ def test_a_script_is_of_the_schedule_that_was_wrong() -> None:
         written(case, second, kind="option_dependent", where="out0")
 
 
-def test_which_launch_failed_is_told_where_it_is_not_the_first() -> None:
+def test_which_launch_failed_is_told_where_it_is_not_the_first():
     assert describe_evidence(VARIED, Evidence(launched=OTHER)) == ["launched with num_warps=8 num_stages=1"]
     both = Evidence(launched=replace(OTHER, schedule=2), log="a line")
     assert describe_evidence(VARIED, both) == [

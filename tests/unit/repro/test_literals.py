@@ -45,7 +45,7 @@ def run(expression: str) -> torch.Tensor:
 
 
 @given(tensors())
-def test_torch_expressions_rebuild_the_bits(drawn: tuple[str, torch.Tensor]) -> None:
+def test_torch_expressions_rebuild_the_bits(drawn: tuple[str, torch.Tensor]):
     dtype, values = drawn
     expression = literals.torch_expression(values, dtype) + literals.view(dtype)
     found = run(expression)
@@ -56,14 +56,14 @@ def test_torch_expressions_rebuild_the_bits(drawn: tuple[str, torch.Tensor]) -> 
 
 
 @pytest.mark.parametrize("dtype", NAMES)
-def test_many_small_numbers_come_back(dtype: str) -> None:
+def test_many_small_numbers_come_back(dtype: str):
     values = (torch.arange(99) ** 3 % 101 % 9).to(torch_dtype(dtype))
     found = run(literals.torch_expression(values, dtype) + literals.view(dtype))
     assert found.double().tolist() == values.double().tolist()
 
 
 @given(tensors())
-def test_numpy_expressions_equal_what_is_fetched(drawn: tuple[str, torch.Tensor]) -> None:
+def test_numpy_expressions_equal_what_is_fetched(drawn: tuple[str, torch.Tensor]):
     """Expected values against an output that holds exactly them: equal, signs of zero included, NaNs as NaNs."""
     dtype, values = drawn
     out = values.view(torch.int8) if dtype == "i1" else values
@@ -82,11 +82,11 @@ def test_numpy_expressions_equal_what_is_fetched(drawn: tuple[str, torch.Tensor]
     (torch.full((3, 9), 4), "torch.full((3, 9), 4, dtype=torch.int64)"),
     (torch.tensor([[1, -2]]), "torch.tensor([[1, -2]], dtype=torch.int64)"),
 ])
-def test_ramps_and_constants_are_said_shortly(values: torch.Tensor, expression: str) -> None:
+def test_ramps_and_constants_are_said_shortly(values: torch.Tensor, expression: str):
     assert literals.torch_expression(values, "i64") == expression
 
 
-def test_payloads_of_nans_are_kept() -> None:
+def test_payloads_of_nans_are_kept():
     values = arrays.tensor_of_bits([0x7FC00001, 0xFFC00000, 0x80000000], "fp32")
     assert literals.torch_expression(values, "fp32") == (
         "torch.tensor([2143289345, -4194304, -2147483648], dtype=torch.int32).view(torch.float32)")

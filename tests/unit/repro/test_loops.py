@@ -14,7 +14,7 @@ def simplified(text: str) -> str:
     return "\n".join(ast.unparse(one) for one in node.body)
 
 
-def test_an_empty_loop_and_the_literals_only_it_read_go() -> None:
+def test_an_empty_loop_and_the_literals_only_it_read_go():
     assert simplified("""
         def kernel(x):
             first = 0
@@ -37,7 +37,7 @@ def test_an_empty_loop_and_the_literals_only_it_read_go() -> None:
     "range(3)", "range(0, 4, 4)", "range(3, 0, -1)", "range(limit)", "range(0, limit)", "range(first, 4)",
     "tl.static_range(1)", "something(0)", "range(1, 1, 0)",
 ])
-def test_a_loop_that_may_run_stays(loop: str) -> None:
+def test_a_loop_that_may_run_stays(loop: str):
     text = f"for i in {loop}:\n    x += i"
     assert text in simplified(f"""
 def kernel(x, limit):
@@ -49,7 +49,7 @@ def kernel(x, limit):
 
 
 @pytest.mark.parametrize("loop", ["range(0)", "range(4, 4)", "range(-1)", "range(0, 3, -1)"])
-def test_a_loop_with_an_empty_range_of_literals_goes(loop: str) -> None:
+def test_a_loop_with_an_empty_range_of_literals_goes(loop: str):
     assert simplified(f"""
 def kernel(x):
     for i in {loop}:

@@ -40,36 +40,36 @@ def _answer(text: str) -> tuple[str, int]:
     return ran.answer, ran.launches
 
 
-def test_every_launch_begins_with_new_arrays_and_all_are_counted() -> None:
+def test_every_launch_begins_with_new_arrays_and_all_are_counted():
     text = _text(_in_place())
     assert text.count("\n") <= MAX_LINES and "in range(1, 5):  # it depends on timing: wrong in 6/7 runs" in text
     assert _answer(text) == ("OK", 4)
 
 
-def test_one_wrong_launch_of_several_is_the_bug() -> None:
+def test_one_wrong_launch_of_several_is_the_bug():
     text = _text(_in_place())
     third = re.sub(r"^(    )(kernel\[.*)$", r"\1\2\n\1out0 += launches == 3", text, flags=re.M)
     assert third != text and _answer(third)[0] == "BUG"
 
 
-def test_what_is_read_and_written_is_compared_where_it_is_wrong() -> None:
+def test_what_is_read_and_written_is_compared_where_it_is_wrong():
     text = _text(_in_place(), where="io0_after", launches=1)
     assert 'print("io0:"' in text and _answer(text)[0] == "OK"
     wrong = re.sub(r"^(kernel\[.*)$", r"\1\nio0[2] += 1", text, flags=re.M)
     assert wrong != text and _answer(wrong)[0] == "BUG"
 
 
-def test_what_is_read_and_written_is_not_compared_between_launches() -> None:
+def test_what_is_read_and_written_is_not_compared_between_launches():
     text = _text(_in_place(), kind="nondeterministic", launches=1)
     assert "out0" in text.partition("kernel[")[2] and "io0_after" not in text and 'print("io0' not in text
 
 
-def test_no_launch_begins_when_the_time_is_up(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_no_launch_begins_when_the_time_is_up(monkeypatch: pytest.MonkeyPatch):
     monkeypatch.setattr(frame, "REPEATS_FOR", -1)
     assert _answer(_text(_in_place(), launches=50)) == ("OK", 1)
 
 
-def test_what_does_not_depend_on_timing_is_launched_once() -> None:
+def test_what_does_not_depend_on_timing_is_launched_once():
     finding = next(one for one in FINDINGS if one.kind == "value")
     text = _text(finding.case, launches=1)
     assert "launches" not in text and "time" not in re.findall(r"^import (.*)$", text, flags=re.M)[0]
@@ -79,7 +79,7 @@ def test_what_does_not_depend_on_timing_is_launched_once() -> None:
     ("flaky", "6/7", "cuda", 4), ("flaky", "2/4", "cuda", 10), ("flaky", "0/9", "cuda", 50),
     ("stable", "5/5", "cuda", 1), ("flaky", "6/7", "interpreter", 1)])
 def test_the_more_seldom_it_was_seen_the_more_often_it_is_launched(
-        status: str, reproduced: str, backend: str, launches: int, monkeypatch: pytest.MonkeyPatch) -> None:
+        status: str, reproduced: str, backend: str, launches: int, monkeypatch: pytest.MonkeyPatch):
     asked: list[Request] = []
 
     def answered(request: Request, **options: object) -> Candidates:
@@ -91,7 +91,7 @@ def test_the_more_seldom_it_was_seen_the_more_often_it_is_launched(
     assert [(one.launches, one.seen) for one in asked] == [(launches, reproduced)]
 
 
-def test_the_check_says_how_many_launches_showed_nothing(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_the_check_says_how_many_launches_showed_nothing(monkeypatch: pytest.MonkeyPatch):
     own = entry().signature.subject
     one = replace(entry(), status="flaky", reproduced="6/7", expected=(
         expect(own, triton="3.9.0", backend="cuda", verdict=Verdict.DISAGREE),))

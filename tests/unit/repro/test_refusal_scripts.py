@@ -48,7 +48,7 @@ def answer_of(text: str, folder: Path, capsys: pytest.CaptureFixture[str]) -> st
     pytest.param(row, marks=() if number % 12 == 0 else pytest.mark.nightly)
     for number, row in enumerate(one for one in REFUSED if one not in ENDS)])
 def test_a_script_answers_as_the_harness_does(row: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch,
-                                              capsys: pytest.CaptureFixture[str]) -> None:
+                                              capsys: pytest.CaptureFixture[str]):
     case = case_of(TARGET, Refusal(row=row), 0)
     (found, *_) = Executor(backend=COMPILED).execute(case, "own", backend=COMPILED)
     if found.verdict is Verdict.NOT_CHECKED:
@@ -59,7 +59,7 @@ def test_a_script_answers_as_the_harness_does(row: str, tmp_path: Path, monkeypa
     assert answer_of(text, tmp_path, capsys) == ("BUG" if found.verdict.failed else "OK")
 
 
-def test_a_script_holds_no_statement_function_or_argument_that_is_not_needed() -> None:
+def test_a_script_holds_no_statement_function_or_argument_that_is_not_needed():
     names = {one: ast.unparse(reduced(ast.parse(source(Refusal(row=one))), Refusal(row=one)))
              for one in ("split_odd", "returned_types")}
     assert names["split_odd"] == (
@@ -68,7 +68,7 @@ def test_a_script_holds_no_statement_function_or_argument_that_is_not_needed() -
 
 
 def test_a_kernel_that_is_taken_and_an_error_without_the_reason_are_bugs(
-        tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]) -> None:
+        tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]):
     monkeypatch.setattr("sys.excepthook", None)
     right = text_of("undefined_name")
     assert answer_of(right, tmp_path, capsys) == "OK"
@@ -76,7 +76,7 @@ def test_a_kernel_that_is_taken_and_an_error_without_the_reason_are_bugs(
     assert answer_of(right.replace('r"nowhere"', 'r"elsewhere"'), tmp_path, capsys) == "BUG"
 
 
-def test_there_is_none_for_the_interpreter_and_the_control_is_a_kernel_like_others() -> None:
+def test_there_is_none_for_the_interpreter_and_the_control_is_a_kernel_like_others():
     with pytest.raises(TridiffError, match="runs wrong kernels as Python"):
         build(request("undefined_name", backend="interpreter"))
     (one,) = build(request("undefined_name", mended=True)).scripts

@@ -10,7 +10,7 @@ from tridiff.fuzz.repro.rerun import rerun
 from tridiff.kernels.codegen.dialect import found_version
 
 
-def test_a_fault_is_seen_again_with_inputs_expected_and_actual_values() -> None:
+def test_a_fault_is_seen_again_with_inputs_expected_and_actual_values():
     one = entry(expected=(expect("own+fault:trunc_for_floor", triton=found_version()),))
     again = rerun(one)
     assert (again.subject, again.backend) == ("own+fault:trunc_for_floor", "interpreter")
@@ -21,13 +21,13 @@ def test_a_fault_is_seen_again_with_inputs_expected_and_actual_values() -> None:
     assert again.environment.triton == found_version()
 
 
-def test_a_clean_run_shows_its_values_too() -> None:
+def test_a_clean_run_shows_its_values_too():
     again = rerun(division_case(("-7", "7"), ("2", "2")))
     assert (again.subject, again.outcome.verdict, again.expected) == ("own", Verdict.AGREE, None)
     assert again.outcome.evidence.actual == {"out": ("-4", "3")}
 
 
-def test_what_cannot_run_is_refused_before_a_worker_starts() -> None:
+def test_what_cannot_run_is_refused_before_a_worker_starts():
     with pytest.raises(TridiffError, match="does not fit"):
         rerun(replace(division_case(), arrays=()))
     with pytest.raises(TridiffError, match="has no subject 'theirs'"):

@@ -85,7 +85,7 @@ def run_all(folder: Path, written: dict[str, str]) -> dict[str, str]:
     return found
 
 
-def test_faults_print_bug_and_their_clean_controls_ok(tmp_path: Path) -> None:
+def test_faults_print_bug_and_their_clean_controls_ok(tmp_path: Path):
     """Every kind of kernel and of failure, faults in both forms: sizes as literals, and as run-time arguments."""
     written: dict[str, str] = {}
     for number, finding in enumerate(FINDINGS):
@@ -105,13 +105,13 @@ def test_faults_print_bug_and_their_clean_controls_ok(tmp_path: Path) -> None:
     assert len(answers) == len(written) >= 3 * (len(FINDINGS) - 2)
 
 
-def test_whoever_wrote_a_script_compiles_as_before() -> None:
+def test_whoever_wrote_a_script_compiles_as_before():
     import triton
     before = dict(os.environ)
     assert texts(request(FINDINGS[0])) and not triton.knobs.compilation.always_compile and dict(os.environ) == before
 
 
-def test_a_write_where_nothing_stores_prints_bug(tmp_path: Path) -> None:
+def test_a_write_where_nothing_stores_prints_bug(tmp_path: Path):
     """The values are right; the fault of the generator is in the script too."""
     graph = Graph(outer=(3,), buffers=(Buffer(name="in0", dtype="i32", length=4),
                                        Buffer(name="out0", dtype="i32", length=4, role="out")),
@@ -122,7 +122,7 @@ def test_a_write_where_nothing_stores_prints_bug(tmp_path: Path) -> None:
     assert run_all(tmp_path, written) == {"astray": "BUG", "right": "OK"}
 
 
-def test_checks_of_memory_and_of_repeats_hold_for_a_clean_kernel(tmp_path: Path) -> None:
+def test_checks_of_memory_and_of_repeats_hold_for_a_clean_kernel(tmp_path: Path):
     finding = FINDINGS[0]
     varied = replace(finding.case, variants=(OTHER_OPTIONS,))
     written = {}
@@ -184,7 +184,7 @@ def without_gpu(text: str) -> str:
 
 
 @pytest.mark.usefixtures("in_this_process")
-def test_the_operator_ramp_reads_like_an_issue(tmp_path: Path) -> None:
+def test_the_operator_ramp_reads_like_an_issue(tmp_path: Path):
     """The script for a GPU, word by word; and it is a script that runs, which the interpreter gets right."""
     entry = stored(SEVEN, backend="cuda", title="(arange(0, 4) - 4) // 2 is computed once for two lanes")
     made = script(entry, verify=False)
@@ -193,7 +193,7 @@ def test_the_operator_ramp_reads_like_an_issue(tmp_path: Path) -> None:
     assert run_all(tmp_path, {"on_cpu": without_gpu(made.text)}) == {"on_cpu": "OK"}
 
 
-def test_what_the_launch_tells_the_compiler_stays_in_the_faithful_form() -> None:
+def test_what_the_launch_tells_the_compiler_stays_in_the_faithful_form():
     """A scalar known or unknown to the compiler, a loaded divisor: the ways in which issue 7749 comes and goes."""
     def faithful(**kinds: str) -> str:
         one = ramp(target="triton.floordiv", start=-32, rows=32, block=32, divisor=16, **kinds)
@@ -207,14 +207,14 @@ def test_what_the_launch_tells_the_compiler_stays_in_the_faithful_form() -> None
     assert "kernel[(1,)](out, b, 32)" in loaded and "b = torch.full((32,), 16," in loaded
 
 
-def test_upstream_helpers_are_imported_not_copied() -> None:
+def test_upstream_helpers_are_imported_not_copied():
     one = Finding("x", ramp(target="helpers.remainder_integer", start=-4, rows=4, block=4, divisor=2))
     text = texts(request(one, subject="inductor"))[0]
     assert "from torch._inductor.runtime.triton_helpers import remainder_integer\n" in text
     assert "remainder_integer(" in text and imported(text) <= ALLOWED
 
 
-def test_without_the_compilers_front_end_the_script_holds_more_and_says_the_same(tmp_path: Path) -> None:
+def test_without_the_compilers_front_end_the_script_holds_more_and_says_the_same(tmp_path: Path):
     finding = FINDINGS[6]
     short, long = (texts(request(finding, liveness=liveness))[0] for liveness in (True, False))
     nodes = [sum(1 for _ in ast.walk(ast.parse(text))) for text in (short, long)]
@@ -223,7 +223,7 @@ def test_without_the_compilers_front_end_the_script_holds_more_and_says_the_same
 
 
 @pytest.mark.own_zygote
-def test_a_script_is_written_and_verified_in_processes_of_its_own() -> None:
+def test_a_script_is_written_and_verified_in_processes_of_its_own():
     """From the entry to BUG and OK, through the child that writes and the run that verifies; no torch in here is
     needed for it."""
     finding = FINDINGS[0]
@@ -257,7 +257,7 @@ SHOWN = [(Verdict.CRASH, "SIGSEGV", SEGFAULT, "BUG"), (Verdict.CRASH, "SIGSEGV",
     (Verdict.COMPILE_ERROR, "index N is out of range for PATH", SEGFAULT, "SKIP"),
     (Verdict.HANG, "launch", RAISED, "SKIP"), (Verdict.DISAGREE, "value", RAISED, "SKIP"),
 ], only=SHOWN))
-def test_nothing_but_the_recorded_failure_is_a_bug(verdict: Verdict, kind: str, statement: str, answer: str) -> None:
+def test_nothing_but_the_recorded_failure_is_a_bug(verdict: Verdict, kind: str, statement: str, answer: str):
     """Scripts of crashes and errors printed BUG for every exception, a missing GPU included."""
     planted = next(one for one in FINDINGS if one.fault == "wrong_value")
     text = texts(request(Finding(planted.fault, planted.case, kind=kind, verdict=verdict), subject="own"))[0]
@@ -267,7 +267,7 @@ def test_nothing_but_the_recorded_failure_is_a_bug(verdict: Verdict, kind: str, 
     assert answer != "SKIP" or found.reason
 
 
-def test_an_unfit_end_before_the_launch_is_no_crash() -> None:
+def test_an_unfit_end_before_the_launch_is_no_crash():
     """What dies while it imports shows nothing about the kernel."""
     planted = next(one for one in FINDINGS if one.fault == "wrong_value")
     asked = request(Finding(planted.fault, planted.case, kind="SIGABRT", verdict=Verdict.CRASH), subject="own")
@@ -278,7 +278,7 @@ def test_an_unfit_end_before_the_launch_is_no_crash() -> None:
 @pytest.mark.parametrize(("verdict", "kind"), by_day(
     [(Verdict.DISAGREE, "value"), (Verdict.CRASH, "SIGABRT"), (Verdict.HANG, "compile")],
     only=[(Verdict.DISAGREE, "value"), (Verdict.CRASH, "SIGABRT")]))
-def test_without_a_gpu_a_script_for_one_is_skipped(verdict: Verdict, kind: str) -> None:
+def test_without_a_gpu_a_script_for_one_is_skipped(verdict: Verdict, kind: str):
     """In a script that runs its kernel itself, and in those that look at another process."""
     finding = FINDINGS[0]
     asked = request(Finding(finding.fault, finding.case, kind=kind, verdict=verdict), backend="cuda")
@@ -286,7 +286,7 @@ def test_without_a_gpu_a_script_for_one_is_skipped(verdict: Verdict, kind: str) 
     assert run(text).line == "SKIP: no NVIDIA GPU"
 
 
-def test_device_assertions_need_a_device() -> None:
+def test_device_assertions_need_a_device():
     finding = next(one for one in FINDINGS if one.kind == "device_assert")
     with pytest.raises(TridiffError, match="checks device assertions only with tridiff's repairs"):
         build(request(finding))
@@ -299,27 +299,27 @@ def test_device_assertions_need_a_device() -> None:
                    '    if "device-side assert" not in str(error):', "        raise", '    print("OK")']
 
 
-def test_a_program_that_is_delayed_is_not_left_out_in_silence() -> None:
+def test_a_program_that_is_delayed_is_not_left_out_in_silence():
     (delayed,) = [one for one in draw_cases("helpers.exclusive_scan_decoupled_lookback", Limits(elements=8), 20)
                if one.delay][:1]
     with pytest.raises(TridiffError, match="a program or warp is delayed"):
         build(request(Finding("unpublished_word_accepted", delayed), backend="cuda"))
 
 
-def test_a_memory_order_is_no_matter_of_values() -> None:
+def test_a_memory_order_is_no_matter_of_values():
     finding = FINDINGS[0]
     with pytest.raises(TridiffError, match="read from the compiled code"):
         build(request(Finding(finding.fault, finding.case, kind="memory_order")))
 
 
 @pytest.mark.parametrize("kind", ["total_warps", "sanitizer", "a kind of tomorrow"])
-def test_what_the_harness_alone_sees_is_not_told_by_values(kind: str) -> None:
+def test_what_the_harness_alone_sees_is_not_told_by_values(kind: str):
     finding = FINDINGS[0]
     with pytest.raises(TridiffError, match=f"{kind} is seen by the harness"):
         build(request(Finding(finding.fault, finding.case, kind=kind)))
 
 
-def test_a_lost_assertion_is_read_from_the_code_without_a_gpu() -> None:
+def test_a_lost_assertion_is_read_from_the_code_without_a_gpu():
     case = ENTRIES.load(REPOSITORY / "corpus/language.overflow/assertion-lost-5dde26f4c6.json").case
     *_, text = texts(Request(title="a title", note="a note", case=case, subject="own", backend="cuda",
                              failure=Verdict.DISAGREE, failure_kind="assertion_lost"))
@@ -327,7 +327,7 @@ def test_a_lost_assertion_is_read_from_the_code_without_a_gpu() -> None:
     assert run(text.replace("tl.sum(x0, axis=0)", "tl.max(x0 + x0, axis=0)")).answer == "OK"
 
 
-def test_compile_findings_compile_and_nothing_else() -> None:
+def test_compile_findings_compile_and_nothing_else():
     finding = next(one for one in FINDINGS if one.verdict is Verdict.COMPILE_ERROR)
     broken, clean = (texts(request(finding, subject=subject, backend="compile:sm_90"))[0] for subject in ("", "own"))
     assert imported(broken) <= ALLOWED - {"numpy", "torch"} and "torch" not in broken
@@ -335,7 +335,7 @@ def test_compile_findings_compile_and_nothing_else() -> None:
     assert (run(broken).answer, run(clean).answer) == ("BUG", "OK")
 
 
-def test_a_result_of_another_type_is_asserted_and_numbers_stay_passed(tmp_path: Path) -> None:
+def test_a_result_of_another_type_is_asserted_and_numbers_stay_passed(tmp_path: Path):
     """fp16 plus a float that is passed at launch is fp32: with 0.5 in the source it would be fp16, and rightly so."""
     case = ENTRIES.load(REPOSITORY / "corpus/language.operators/another-type-760cfb6022.json").case
     asked = Request(title="a title", note="a note", case=case, subject="own", backend="interpreter",
@@ -353,7 +353,7 @@ def test_a_result_of_another_type_is_asserted_and_numbers_stay_passed(tmp_path: 
     assert "static_assert" in recorded and "the result has another type" in recorded
 
 
-def test_a_class_of_the_kernels_module_is_written_with_what_it_names() -> None:
+def test_a_class_of_the_kernels_module_is_written_with_what_it_names():
     case = ENTRIES.load(REPOSITORY / "corpus/language.functions/attributeerror---both--o-6379ed8ce0.json").case
     *_, text = texts(Request(title="a title", note="a note", case=case, subject="own", backend="compile:sm_90",
                              failure=Verdict.CRASH, failure_kind="'Both' object has no attribute 'total'"))
@@ -365,7 +365,7 @@ def test_a_class_of_the_kernels_module_is_written_with_what_it_names() -> None:
     ("constexpr_function_keyword", 1, "@triton.constexpr_function\ndef doubled(", "doubled(plus=1, n=2)"),
     ("point", 2, "from typing import NamedTuple", "class Point(NamedTuple):")])
 def test_what_the_kernels_module_defines_for_it_is_written(idiom: str, operands: int, defined: str, used: str,
-                                                           tmp_path: Path) -> None:
+                                                           tmp_path: Path):
     case = ENTRIES.load(REPOSITORY / "corpus/language.functions/attributeerror---both--o-6379ed8ce0.json").case
     body = (node("assign", node("idiom", *[variable("x0")] * operands, name=idiom), name="v1"),)
     case = replace(case, program=replace(script_of(case), functions=(), body=body))
@@ -389,7 +389,7 @@ def answering(monkeypatch: pytest.MonkeyPatch, answers: dict[str, scripts.Answer
 ])
 def test_the_first_form_that_shows_the_bug_is_taken(
     monkeypatch: pytest.MonkeyPatch, answers: dict[str, scripts.Answer], chosen: tuple[str, str]
-) -> None:
+):
     answering(monkeypatch, answers)
     made = script(stored(FINDINGS[0].case, subject="own+fault:trunc_for_floor"))
     assert (made.text, made.answer) == chosen
@@ -400,14 +400,14 @@ def test_the_first_form_that_shows_the_bug_is_taken(
     ({"short": "BUG", "long": "SKIP"}, ("long", "SKIP")), ({"short": "BUG", "long": "BUG"}, ("short", "BUG"))])
 def test_a_form_that_the_other_build_has_right_is_preferred(
     monkeypatch: pytest.MonkeyPatch, beside: dict[str, scripts.Answer], chosen: tuple[str, str]
-) -> None:
+):
     answering(monkeypatch, {"short": "BUG", "long": "BUG"})
     monkeypatch.setattr(scripts, "run", lambda text, *, path, **_: Run(answer=beside[text] if path else "BUG"))
     made = script(stored(SEVEN), other="/another")
     assert made.beside and (made.text, made.answer, made.beside.answer) == (chosen[0], "BUG", chosen[1])
 
 
-def test_what_cannot_be_run_here_is_given_in_its_faithful_form(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_what_cannot_be_run_here_is_given_in_its_faithful_form(monkeypatch: pytest.MonkeyPatch):
     answering(monkeypatch, {"short": "BUG", "long": "OK"})
     monkeypatch.setattr(scripts, "available_backends", lambda: ("interpreter",))
     made = script(stored(SEVEN, backend="cuda"))
@@ -415,7 +415,7 @@ def test_what_cannot_be_run_here_is_given_in_its_faithful_form(monkeypatch: pyte
 
 
 @pytest.mark.own_zygote
-def test_the_child_is_asked_again_without_the_compiler(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_the_child_is_asked_again_without_the_compiler(monkeypatch: pytest.MonkeyPatch):
     """An abort of the compiler's front end must not cost the script."""
     asked: list[Request] = []
 
@@ -437,14 +437,14 @@ def test_the_child_is_asked_again_without_the_compiler(monkeypatch: pytest.Monke
     ({"case": replace(SEVEN, arrays=())}, "cannot draw it|does not fit"),
     ({"backend": 'cuda"; import os'}, "unknown backend"),
 ])
-def test_what_has_no_script_says_why(changes: dict[str, object], message: str) -> None:
+def test_what_has_no_script_says_why(changes: dict[str, object], message: str):
     options = {"case": SEVEN, "subject": "own", "backend": "interpreter"} | changes
     with pytest.raises(TridiffError, match=message) as caught:
         script(stored(**options))
     assert str(caught.value).isprintable()
 
 
-def test_the_child_refuses_what_no_kernel_shows() -> None:
+def test_the_child_refuses_what_no_kernel_shows():
     with pytest.raises(TridiffError, match="planted process fault segfault is no kernel"):
         build(request(Finding("segfault", SEVEN, kind="SIGSEGV", verdict=Verdict.CRASH)))
     empty = replace(FINDINGS[0].case, sizes={"rows": 0, "cols": 1})
@@ -452,7 +452,7 @@ def test_the_child_refuses_what_no_kernel_shows() -> None:
         build(request(Finding("trunc_for_floor", empty)))
 
 
-def test_too_long_a_script_is_refused_unless_a_bundle_is_asked_for(tmp_path: Path) -> None:
+def test_too_long_a_script_is_refused_unless_a_bundle_is_asked_for(tmp_path: Path):
     many = tuple(str(k * k % 1_000_003 - 500_000) for k in range(6_000))
     case = FINDINGS[0].case
     arrays = tuple(replace(spec, content=replace(
@@ -469,7 +469,7 @@ def test_too_long_a_script_is_refused_unless_a_bundle_is_asked_for(tmp_path: Pat
 
 
 @pytest.mark.usefixtures("in_this_process")
-def test_text_from_a_stranger_stays_in_its_comment() -> None:
+def test_text_from_a_stranger_stays_in_its_comment():
     entry = stored(SEVEN, title='x\nimport os\r\x85os.system("touch pwned")\u2028pass')
     entry = replace(entry, upstream=("a\nb",), found_in=Environment(
         backend="cuda", triton="3.9\nimport sys", device="y\nimport shutil"))
@@ -479,7 +479,7 @@ def test_text_from_a_stranger_stays_in_its_comment() -> None:
         made.text.splitlines()[3] == "import os, sys")
 
 
-def test_the_backend_is_where_it_was_found_or_is_expected_to_fail() -> None:
+def test_the_backend_is_where_it_was_found_or_is_expected_to_fail():
     assert default_backend(stored(SEVEN, backend="cuda"), "own") == "cuda"
     nowhere = replace(stored(SEVEN, backend=""), expected=(
         expect(backend="interpreter", verdict=Verdict.AGREE), expect(backend="compile:sm_80")))
@@ -487,7 +487,7 @@ def test_the_backend_is_where_it_was_found_or_is_expected_to_fail() -> None:
     assert default_backend(nowhere, "inductor") == "interpreter"
 
 
-def test_first_targets_fit_every_subject() -> None:
+def test_first_targets_fit_every_subject():
     """Own helpers and upstream ones of the division targets, as ramps and as blocks, on every backend's form."""
     for target in (FLOOR, "helpers.remainder_integer", "triton.floordiv", "triton.mod"):
         for subject in ("own",) if target.startswith("triton") else ("own", "inductor"):
@@ -497,7 +497,7 @@ def test_first_targets_fit_every_subject() -> None:
                     assert text.count("\n") <= MAX_LINES and imported(text) <= ALLOWED
 
 
-def test_a_script_that_only_compares_with_numpy_imports_it() -> None:
+def test_a_script_that_only_compares_with_numpy_imports_it():
     """Arrays without numpy, compared as a whole: the one use stands in the last line."""
     entry = ENTRIES.find("nan-unexpected-a0eaf29ccf")
     asked = Request(title="a title", note="a note", case=entry.case, subject="own", backend="cuda",

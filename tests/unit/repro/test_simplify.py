@@ -41,19 +41,19 @@ def folded(text: str, **options: object) -> str:
     ("-1 >= 0", False), ("not True", False), ("1 == 1 and 2 == 3", False), ("x and False", False),
     ("x or True", True), ("f is None", False), ("f is not None", True),
 ])
-def test_constant_conditions_are_decided(test: str, value: bool) -> None:
+def test_constant_conditions_are_decided(test: str, value: bool):
     node = ast.parse(test, mode="eval").body
     assert evaluate(node, ("f",)) is value
 
 
 @pytest.mark.parametrize("test", ["x", "x == 1", "x and True", "f", "not f", "f == 1", "f and True", "x is None",
                                   "1 < 2 < 3", "f(x)"])
-def test_other_conditions_stay(test: str) -> None:
+def test_other_conditions_stay(test: str):
     """`f` is present, which says that it is not None, not that it is true."""
     assert "if" in folded(f"def k(x, f):\n    if {test}:\n        x = 1\n    return x", present=("f",))
 
 
-def test_folding_drops_what_constants_rule_out() -> None:
+def test_folding_drops_what_constants_rule_out():
     text = """
         def k(a, FAULT: tl.constexpr, unused: int):
             "Documentation."
@@ -72,12 +72,12 @@ def test_folding_drops_what_constants_rule_out() -> None:
     assert ast.unparse(node) == "def k(a, unused):\n    a = 2\n    return a if a > 0 else 7"
 
 
-def test_parameters_that_stay_keep_what_they_are_by_default() -> None:
+def test_parameters_that_stay_keep_what_they_are_by_default():
     bound = bind(tree("def k(a, b, n=1, c=2, d=None):\n    return a"), {"b": constant_node(3), "n": constant_node(4)})
     assert ast.unparse(bound.args) == "a, c=2, d=None"
 
 
-def test_a_parameter_that_is_assigned_becomes_a_variable() -> None:
+def test_a_parameter_that_is_assigned_becomes_a_variable():
     assert body(bind(tree("def k(n):\n    n = n + 1\n    return n"), {"n": constant_node(4)})) == (
         "n = 4\nn = n + 1\nreturn n")
 
@@ -86,7 +86,7 @@ def test_a_parameter_that_is_assigned_becomes_a_variable() -> None:
     (-3, "-3"), (0.5, "0.5"), (float("inf"), "float('inf')"), (float("-inf"), "float('-inf')"), (None, "None"),
     (True, "True"), ("x", "'x'"),
 ])
-def test_constants_are_written_so_that_a_kernel_can_read_them(value: bool | float | str | None, text: str) -> None:
+def test_constants_are_written_so_that_a_kernel_can_read_them(value: bool | float | str | None, text: str):
     assert ast.unparse(constant_node(value)) == text
 
 
@@ -102,18 +102,18 @@ BRANCHES = """def k(x):
     return y"""
 
 
-def test_branches_that_were_not_compiled_go() -> None:
+def test_branches_that_were_not_compiled_go():
     assert folded(BRANCHES, visited={2, 5, 6, 7, 8, 10}) == "y = 2\nif x:\n    y = y + 1\nreturn y"
 
 
-def test_a_branch_that_was_compiled_may_depend_on_run_time_values() -> None:
+def test_a_branch_that_was_compiled_may_depend_on_run_time_values():
     """Both branches seen, or a body without else seen: nothing is known about the condition."""
     kept = folded(BRANCHES, visited=set(range(1, 11)))
     assert kept.count("if ") == 3
     assert folded(BRANCHES, visited=None) == kept
 
 
-def test_expressions_are_inlined_where_nothing_is_evaluated_twice() -> None:
+def test_expressions_are_inlined_where_nothing_is_evaluated_twice():
     twice = program("def double(x):\n    return x + x", "def k(p):\n    return double(p) + double(load(p)) + double(1)")
     inline_expressions(twice)
     assert body(twice.functions["k"]) == "return p + p + double(load(p)) + (1 + 1)"
@@ -122,13 +122,13 @@ def test_expressions_are_inlined_where_nothing_is_evaluated_twice() -> None:
     assert (list(once.functions), body(once.functions["k"])) == (["k"], "return -load(p)")
 
 
-def test_a_global_that_is_a_variable_of_the_caller_is_not_captured() -> None:
+def test_a_global_that_is_a_variable_of_the_caller_is_not_captured():
     clash = program("def g(x):\n    return x + scale", "def k(p):\n    scale = 3\n    return g(p) + scale")
     inline_expressions(clash)
     assert "g(p)" in body(clash.functions["k"])
 
 
-def test_a_function_whose_parameters_have_no_names_stays_one() -> None:
+def test_a_function_whose_parameters_have_no_names_stays_one():
     for line in ("return a - b", "c = a - b\n    return c"):
         kept = program(f"def f(a, /, b):\n    {line}", "def k(x):\n    y = f(x, x)\n    tl.store(x, y)")
         inline_expressions(kept)
@@ -136,7 +136,7 @@ def test_a_function_whose_parameters_have_no_names_stays_one() -> None:
         assert body(kept.functions["k"]).splitlines()[0] == "y = f(x, x)"
 
 
-def test_arguments_that_are_always_the_same_constant_are_filled_in() -> None:
+def test_arguments_that_are_always_the_same_constant_are_filled_in():
     text = program("def search(x, wrong, kind, stride):\n    if wrong == 'other':\n        x = 0\n"
                    "    return tl.cast(x * stride, kind)",
                    "def k(p, q):\n    return search(p, 'one', tl.int64, 2) + search(q, 'one', tl.int64, 3)")
@@ -146,7 +146,7 @@ def test_arguments_that_are_always_the_same_constant_are_filled_in() -> None:
         "def k(p, q):\n    return search(p, 2) + search(q, 3)"]
 
 
-def test_a_tuple_of_constants_is_filled_in_element_by_element() -> None:
+def test_a_tuple_of_constants_is_filled_in_element_by_element():
     """The options of a loop are one tuple, which the kernel hands on."""
     made = program("def loop(n, HINTS, K):\n    for i in tl.range(0, n, flatten=HINTS[1]):\n        f(i, HINTS[K])",
                    "def k(n):\n    loop(n, (2, True), 0)")
@@ -157,14 +157,14 @@ def test_a_tuple_of_constants_is_filled_in_element_by_element() -> None:
     assert folded("def k(i):\n    return (2, True)[i] + (2, True)[2]") == "return (2, True)[i] + (2, True)[2]"
 
 
-def test_functions_passed_by_name_stay() -> None:
+def test_functions_passed_by_name_stay():
     reduce = program("def smaller(a, b):\n    return min(a, b)", "def k(p):\n    return tl.reduce(p, 0, smaller)")
     inline_expressions(reduce)
     inline_statements(reduce, everything=True)
     assert list(reduce.functions) == ["smaller", "k"]
 
 
-def test_scaffolding_is_inlined_and_helpers_stay() -> None:
+def test_scaffolding_is_inlined_and_helpers_stay():
     texts = ("def tile(n):\n    row = pid() * 4\n    mask = row < n\n    return row, mask",
              "def helper(a):\n    b = a + 1\n    b = b * b\n    return b",
              "def k(p, n):\n    row, mask = tile(n)\n    x = helper(load(p + row, mask))\n    store(p + row, x, mask)")
@@ -180,26 +180,26 @@ def test_scaffolding_is_inlined_and_helpers_stay() -> None:
         "x = load(p + row, mask) + 1", "x = x * x", "store(p + row, x, mask)"]
 
 
-def test_arrays_are_known_to_be_there_once_the_kernel_is_whole() -> None:
+def test_arrays_are_known_to_be_there_once_the_kernel_is_whole():
     one = program("def k(p, n):\n    if p is not None and n > 0:\n        store(p, n)")
     inline_statements(one, everything=False)
     assert body(one.functions["k"]) == "if n > 0:\n    store(p, n)"
 
 
-def test_aliases_and_neutral_operations_go() -> None:
+def test_aliases_and_neutral_operations_go():
     node = tree("def k(a):\n    x = a\n    y = x * 1 + 0\n    y = y\n    z = tl.where(True, y, y)\n    return z + x")
     FoldArithmetic().visit(DropConversions().visit(node))
     drop_aliases(node)
     assert body(node) == "y = a\nreturn y + a" or body(node) == "return a + a"
 
 
-def test_an_alias_of_something_assigned_later_stays() -> None:
+def test_an_alias_of_something_assigned_later_stays():
     node = tree("def k(a):\n    x = a\n    a = a + 1\n    return x + a")
     drop_aliases(node)
     assert body(node) == "x = a\na = a + 1\nreturn x + a"
 
 
-def test_squeezing_respects_the_width_and_loops() -> None:
+def test_squeezing_respects_the_width_and_loops():
     text = "def k(a):\n    x = f(a)\n    y = x + a\n    while y > 0:\n        z = y - 1\n        y = z\n    return y"
     wide, narrow = tree(text), tree(text)
     squeeze(wide, width=80, functions={})
@@ -303,7 +303,7 @@ def results(functions: dict[str, ast.FunctionDef], kernel: str) -> list[object]:
     return found
 
 
-def test_an_expression_does_not_pass_a_store() -> None:
+def test_an_expression_does_not_pass_a_store():
     """The argument is evaluated before the callee stores, and stays so."""
     texts = ("def f(x):\n    tl.store(0, 1)\n    return x", "def k(p):\n    y = f(tl.load(0))\n    return y")
     moved = program(*texts)
@@ -315,7 +315,7 @@ def test_an_expression_does_not_pass_a_store() -> None:
 
 
 @given(programs(), st.booleans(), st.booleans())
-def test_random_programs_keep_their_meaning(texts: tuple[str, ...], everything: bool, squeezed: bool) -> None:
+def test_random_programs_keep_their_meaning(texts: tuple[str, ...], everything: bool, squeezed: bool):
     packages = {"g": "there", "h": "there"}
     before = results(program(*texts, packages=packages).functions, "k")
     cut = program(*texts, packages=packages)

@@ -47,7 +47,7 @@ def _saved(*values: str) -> tuple[object, Signature]:
     return one, one.signature
 
 
-def test_a_case_of_many_elements_becomes_one_of_the_element_that_fails() -> None:
+def test_a_case_of_many_elements_becomes_one_of_the_element_that_fails():
     one, signature = _saved("1", "5", "-7", "3", "9", "8")
     made = smaller(one, Runner(signature.kind))
     assert made.changed and made.entry.case.sizes["cols"] == 1 and made.entry.reproduced == "5/5"
@@ -56,7 +56,7 @@ def test_a_case_of_many_elements_becomes_one_of_the_element_that_fails() -> None
     assert [(row.triton, row.backend) for row in made.left_out] == [("3.6.0", "cuda")]
 
 
-def test_what_a_known_issue_predicts_of_a_case_it_predicts_of_the_smaller_one(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_what_a_known_issue_predicts_of_a_case_it_predicts_of_the_smaller_one(monkeypatch: pytest.MonkeyPatch):
     one, signature = _saved("1", "5", "-7", "3", "9", "8")
     issue = KnownIssue(name="trial", title="wrong beside a 9", stage="ttgir", truth="defect", entries=(),
                        where=((one.case.target, signature.subject),), match=lambda case: True, explains="x:y")
@@ -66,7 +66,7 @@ def test_what_a_known_issue_predicts_of_a_case_it_predicts_of_the_smaller_one(mo
     assert made.changed and {"-7", "9"} <= set(values) and len(values) <= 4
 
 
-def test_what_does_not_fail_or_fails_otherwise_is_not_shrunk() -> None:
+def test_what_does_not_fail_or_fails_otherwise_is_not_shrunk():
     right, signature = _saved("1", "5")
     with pytest.raises(TridiffError, match=r"does not fail here: agree on interpreter with Triton 3\.9\.0"):
         smaller(right, Runner(signature.kind))
@@ -89,7 +89,7 @@ class Converter(Runner):
 
 @pytest.mark.parametrize(("cause", "about"), [("", ""), ("trial", "neg")])
 def test_a_form_that_names_a_finding_which_is_no_known_issue_need_not_stay(
-        tmp_path: Path, cause: str, about: str) -> None:
+        tmp_path: Path, cause: str, about: str):
     one = replace(entry(case=program("neg"), subject="own", about="neg", title="programs (neg), own"), cause=cause)
     corpus = Corpus(tmp_path)
     corpus.rewrite(one)

@@ -14,7 +14,7 @@ from tridiff.fuzz.versions import release
 
 
 @pytest.mark.parametrize("name", by_day(["nan-missing-4baef3e3ef", "value-f12dd43b64"], only=["value-f12dd43b64"]))
-def test_a_script_shows_the_finding_without_a_gpu(name: str) -> None:
+def test_a_script_shows_the_finding_without_a_gpu(name: str):
     """The first needs no libdevice function, and torch 2.14 has mended it; the second does."""
     found = script(ENTRIES.find(name))
     mended = name == "nan-missing-4baef3e3ef" and release(version("torch")) >= (2, 14)
@@ -24,7 +24,7 @@ def test_a_script_shows_the_finding_without_a_gpu(name: str) -> None:
 
 
 @pytest.mark.usefixtures("in_this_process")
-def test_on_a_gpu_the_script_needs_torch_alone() -> None:
+def test_on_a_gpu_the_script_needs_torch_alone():
     found = script(ENTRIES.find("value-f12dd43b64"), backend="cuda", verify=False)
     imports = [line for line in found.text.splitlines() if line.startswith(("import", "from"))]
     assert imports == ["import os, sys", "import numpy as np", "import torch"]
@@ -32,7 +32,7 @@ def test_on_a_gpu_the_script_needs_torch_alone() -> None:
 
 
 @pytest.mark.usefixtures("in_this_process")
-def test_a_script_that_compares_with_the_inputs_alone_imports_numpy() -> None:
+def test_a_script_that_compares_with_the_inputs_alone_imports_numpy():
     """-(-x) is x: no input and no expected value is written with numpy, only the comparison."""
     one = ENTRIES.find("zero-sign-45a944be94")
     arrays = tuple(replace(array, content=Content(base=Small(seed=5, low=-4, high=4))) if array.content else array
@@ -42,7 +42,7 @@ def test_a_script_that_compares_with_the_inputs_alone_imports_numpy() -> None:
     assert "expected = a.cpu().numpy()" in text and "import numpy as np\n" in text
 
 
-def test_other_subjects_are_left_to_the_writer_of_kernels() -> None:
+def test_other_subjects_are_left_to_the_writer_of_kernels():
     from tridiff.fuzz.records import Case, Verdict
     from tridiff.fuzz.registry import find
     from tridiff.fuzz.repro.request import Request
@@ -54,7 +54,7 @@ def test_other_subjects_are_left_to_the_writer_of_kernels() -> None:
 
 
 @pytest.mark.usefixtures("in_this_process")
-def test_the_script_of_a_looped_program_asks_for_loops() -> None:
+def test_the_script_of_a_looped_program_asks_for_loops():
     """Whole rows in one tile have no carry between steps, and so not this finding."""
     found = script(ENTRIES.find("cannot-bitcast-data-type-b9438885ae"), backend="cuda", verify=False)
     assert 'dynamic=False, options={"triton.persistent_reductions": False})(out0.cuda())' in found.text

@@ -42,7 +42,7 @@ def kernel(x_ptr, out_ptr):
 
 @pytest.mark.parametrize(("asserted", "kept"), [((), False), (("another_type",), True), (("another_shape",), False)])
 def test_a_kernel_keeps_what_it_reaches_and_the_assertions_that_are_the_finding(
-        asserted: tuple[str, ...], kept: bool) -> None:
+        asserted: tuple[str, ...], kept: bool):
     text = Verbatim(SOURCE, "gluon").cut(asserted).source
     names = [one.name for one in ast.parse(text).body if isinstance(one, ast.FunctionDef)]
     assert names == ["_inner", "_outer", "kernel"]
@@ -51,7 +51,7 @@ def test_a_kernel_keeps_what_it_reaches_and_the_assertions_that_are_the_finding(
     assert text.count("tl.arange(") == 1 and text.count("range0") == 3 and "* 2" in text and "* 4" in text
 
 
-def test_a_long_gluon_kernel_has_a_short_script_that_says_what_is_recorded() -> None:
+def test_a_long_gluon_kernel_has_a_short_script_that_says_what_is_recorded():
     entry = ENTRIES.find("language.gluon/assertion--numscanblocks-b2de64d95b")
     wanted = expectation(entry, subject="own", triton=installed(), backend="compile:sm_100")
     if wanted is None:

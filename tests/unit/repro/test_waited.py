@@ -47,14 +47,14 @@ def numbers(path: Path, count: int) -> list[int]:
     return found
 
 
-def test_input_and_output_are_those_of_the_program() -> None:
+def test_input_and_output_are_those_of_the_program():
     done = waited(["-S", "-c", "import sys; print(sys.stdin.read() + sys.argv[1]); sys.exit(3)", "b"], seconds=20,
                   data=b"a")
     assert (done.returncode, done.stdout, done.stderr) == (3, b"ab\n", b"")
 
 
 @pytest.mark.parametrize("how", ["the time is up", "somebody gives up"])
-def test_what_is_not_done_in_time_ends_with_what_it_started(tmp_path: Path, how: str) -> None:
+def test_what_is_not_done_in_time_ends_with_what_it_started(tmp_path: Path, how: str):
     file = tmp_path / "pids"
 
     def stop() -> bool:
@@ -65,7 +65,7 @@ def test_what_is_not_done_in_time_ends_with_what_it_started(tmp_path: Path, how:
     assert all(map(soon, numbers(file, 2)))
 
 
-def test_it_ends_with_a_parent_that_is_killed(tmp_path: Path) -> None:
+def test_it_ends_with_a_parent_that_is_killed(tmp_path: Path):
     file = tmp_path / "pids"
     program = (f"from tridiff.fuzz.repro.waited import waited; "
                f"waited(['-S', '-c', {SLEEPS!r}, {str(file)!r}], seconds=60)")
@@ -77,7 +77,7 @@ def test_it_ends_with_a_parent_that_is_killed(tmp_path: Path) -> None:
     os.kill(child, signal.SIGKILL)
 
 
-def test_trials_end_when_they_are_given_up() -> None:
+def test_trials_end_when_they_are_given_up():
     with Laboratory(seconds=60) as laboratory:
         laboratory.abandon()
         with pytest.raises(OutOfTime):

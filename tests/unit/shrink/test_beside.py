@@ -47,7 +47,7 @@ def narrow(case: Case) -> Wrong:
     return ("1", "0") if max(map(abs, values(case))) >= 2**31 else floored(case)
 
 
-def test_two_faults_of_one_smallest_case_part_one_step_away() -> None:
+def test_two_faults_of_one_smallest_case_part_one_step_away():
     case = division((-1,), (2,), dtype="i32")
     one, other = asked(case, floored), asked(case, narrow)
     assert one["a.0 = 1"] == other["a.0 = 1"] == "" and one["a.0 = -1"] == other["a.0 = -1"] == "0 > -1"
@@ -56,13 +56,13 @@ def test_two_faults_of_one_smallest_case_part_one_step_away() -> None:
         f"{slot} = {-2**31}" for slot in ("a.0", "b.0")}
 
 
-def test_one_fault_says_the_same_in_every_dtype() -> None:
+def test_one_fault_says_the_same_in_every_dtype():
     found = [asked(division((-1,), (2,), dtype=dtype), floored) for dtype in ("i8", "i32", "i64")]
     assert all(one.get(name, said) == said for one in found for other in found for name, said in other.items())
     assert set.intersection(*(set(one) for one in found)) > {"a.0 = 1", "b.0 = -2", f"a.0 = {2**63 - 1}"}
 
 
-def test_values_with_and_without_a_sign_are_one_and_floats_are_none_of_integers() -> None:
+def test_values_with_and_without_a_sign_are_one_and_floats_are_none_of_integers():
     def sums(dtype: str, value: str, wrong: str) -> dict[str, str]:
         case = addition(rows=1, dtype=dtype)
         arrays = tuple(spec if spec.content is None else replace(spec, content=Content(base=Explicit(values=(value,))))
@@ -73,14 +73,14 @@ def test_values_with_and_without_a_sign_are_one_and_floats_are_none_of_integers(
     assert not {name for name in sums("fp32", "1.0", "5.0") if name.startswith("a.0")} & set(sums("i16", "1", "5"))
 
 
-def test_longer_axes_and_simpler_settings_are_neighbours() -> None:
+def test_longer_axes_and_simpler_settings_are_neighbours():
     found = asked(division((-1,), (2,)), lambda one: ("0", "-1") if one.sizes["rows"] == 1 else None)
     assert found["1 more rows"] == found["3 more rows"] == found["1 more rows, a.1 = 0"] == ""
     settings = asked(ramp(start=-1, divisor=2, block=2), lambda one: None if one.params["block"] == 1 else ("0", "-1"))
     assert settings["block"] == ""
 
 
-def test_nothing_is_asked_without_time() -> None:
+def test_nothing_is_asked_without_time():
     assert asked(division((-1,), (2,)), floored, late=True) == {}
 
 
@@ -89,7 +89,7 @@ def test_nothing_is_asked_without_time() -> None:
     (Verdict.HANG, "interpreter", False)])
 def test_neighbours_are_asked_of_wrong_results_and_not_of_what_ends_a_process(
     verdict: Verdict, backend: str, told: bool,
-) -> None:
+):
     case, target = division((-1,), (2,)), find("helpers.div_floor_integer")
 
     def run(one: Case) -> Outcome:

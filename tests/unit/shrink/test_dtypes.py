@@ -30,21 +30,21 @@ def sum_of(value: str, dtype: str) -> Case:
 
 @pytest.mark.parametrize(("dtype", "told"), [
     ("bf16", "bf16"), ("i16", "narrow int"), ("u64", "wide int"), ("i32", "int"), ("fp32", "fp32")])
-def test_the_only_class_of_dtypes_that_fails_is_told(dtype: str, told: str) -> None:
+def test_the_only_class_of_dtypes_that_fails_is_told(dtype: str, told: str):
     value = "1" if dtype[0] in "iu" else "1.0"
     assert asked(sum_of(value, dtype), lambda name: class_of_dtype(name) == told) == told
     assert asked(sum_of(value, dtype), lambda name: True) == ""
     assert asked(sum_of(value, dtype), lambda name: name in (dtype, "i8", "fp64", "u32")) == ""
 
 
-def test_nothing_is_told_that_was_not_asked() -> None:
+def test_nothing_is_told_that_was_not_asked():
     only = sum_of("1.0", "bf16")
     assert asked(only, lambda name: name == "bf16", late=True) == ""
     # No other dtype of the target has the value.
     assert asked(division((1 - 2**63,), (2,), dtype="i64"), lambda name: name == "i64") == ""
 
 
-def test_an_output_whose_dtype_a_setting_names_goes_with_it() -> None:
+def test_an_output_whose_dtype_a_setting_names_goes_with_it():
     dims = ("rows", "cols")
     case = Case(target="helpers.bucketize_binary_search", sizes={"rows": 1, "cols": 1, "edges": 1},
                 params={"form": "row", "right": False, "index_dtype": "i32"}, arrays=(

@@ -45,7 +45,7 @@ DRAWN = st.one_of(DIVISION.draw.cases(Limits(elements=64, rows=8)), DIVISION.dra
 
 @QUICK
 @given(cases=st.lists(DRAWN, min_size=3, max_size=3))
-def test_any_three_cases_are_ordered(cases: list[Case]) -> None:
+def test_any_three_cases_are_ordered(cases: list[Case]):
     ranks = [simplicity(case, DIVISION) for case in cases]
     for a in ranks:
         for b in ranks:
@@ -72,7 +72,7 @@ def plain_but(**changes: object) -> Case:
     plain_but(content=Content(base=Small())),
     plain_but(content=Content(base=Explicit(values=("-1",)), overrides=(Put(value="-1"),))),
 ])
-def test_what_is_less_simple_than_minus_one_by_two(less: Case) -> None:
+def test_what_is_less_simple_than_minus_one_by_two(less: Case):
     assert simplicity(PLAIN, DIVISION) < simplicity(less, DIVISION)
 
 
@@ -82,7 +82,7 @@ def test_what_is_less_simple_than_minus_one_by_two(less: Case) -> None:
     [ramp(start=0, divisor=1), ramp(start=1, divisor=1), ramp(start=1, divisor=-1), ramp(start=-1, divisor=1),
      ramp(start=-1, divisor=2), ramp(start=1, divisor=-2)],
 ])
-def test_ramps_from_simplest_to_least_simple(chain: list[Case]) -> None:
+def test_ramps_from_simplest_to_least_simple(chain: list[Case]):
     ranks = [simplicity(case, DIVISION) for case in chain]
     assert ranks == sorted(ranks)
     assert all(a != b for a, b in itertools.combinations(ranks, 2))
@@ -136,14 +136,14 @@ def floors_wrongly(case: Case) -> bool:
     return any(a < 0 and a % b for a, b in pairs(case) if b)
 
 
-def test_one_element_of_a_batch() -> None:
+def test_one_element_of_a_batch():
     big = division([5, 8, -77, 12, 40, 9, 3, 2], [3, 2, 10, 4, 7, 9, 1, 5])
     found = shrink(big, floors_wrongly)
     assert pairs(found.case) == [(-1, 2)]
     assert found.case.sizes == {"rows": 1, "cols": 1}
 
 
-def test_a_ramp() -> None:
+def test_a_ramp():
     big = ramp(start=-777, divisor=12, rows=900, block=128, start_kind="run_time", divisor_kind="loaded")
     found = shrink(big, floors_wrongly)
     assert found.case == replace(ramp(start=-1, divisor=2), arrays=found.case.arrays)
@@ -151,7 +151,7 @@ def test_a_ramp() -> None:
 
 
 @pytest.mark.parametrize("rows", [225, 257])
-def test_a_ramp_that_fails_at_its_end_loses_its_head(rows: int) -> None:
+def test_a_ramp_that_fails_at_its_end_loses_its_head(rows: int):
     # Only the last row is wrong; every run of a long ramp is dear, so that a head that goes in small pieces stays.
     big = ramp(start=3 - rows, divisor=-20, rows=rows, block=128, start_kind="run_time", divisor_kind="loaded")
     found = shrink(big, lambda case: (2, -20) in pairs(case), max_runs=100)
@@ -159,12 +159,12 @@ def test_a_ramp_that_fails_at_its_end_loses_its_head(rows: int) -> None:
 
 
 @pytest.mark.parametrize("value", ["-5e-324", "-0.1"])
-def test_of_two_numbers_that_differ_in_sign_the_positive_one_is_simpler(value: str) -> None:
+def test_of_two_numbers_that_differ_in_sign_the_positive_one_is_simpler(value: str):
     assert complexity(value.removeprefix("-"), "fp64") < complexity(value, "fp64")
 
 
 @pytest.mark.parametrize("least", [1, 2, 3, 5, 8, 13, 33])
-def test_a_number_of_rows(least: int) -> None:
+def test_a_number_of_rows(least: int):
     found = shrink(addition(rows=200), lambda c: c.sizes["rows"] >= least)
     assert found.case.sizes == {"rows": least}
     assert set(integers(found.case, "a") + integers(found.case, "b")) == {0}
@@ -172,30 +172,30 @@ def test_a_number_of_rows(least: int) -> None:
 
 
 @pytest.mark.parametrize("bound", [1, 7, 100, 255, 256, 65_535, 2**24 + 1, 2**31 - 1])
-def test_an_integer_threshold(bound: int) -> None:
+def test_an_integer_threshold(bound: int):
     case = division((2**31 - 1,), (1,))
     found = shrink(case, lambda c: integers(c, "a")[0] >= bound)
     assert integers(found.case, "a") == [bound]
 
 
 @pytest.mark.parametrize("bound", [-1, -9, -100, -32_769, -(2**31)])
-def test_a_negative_threshold(bound: int) -> None:
+def test_a_negative_threshold(bound: int):
     case = division((-(2**31),), (1,))
     found = shrink(case, lambda c: integers(c, "a")[0] <= bound)
     assert integers(found.case, "a") == [bound]
 
 
-def test_two_values_that_must_change_together() -> None:
+def test_two_values_that_must_change_together():
     found = shrink(division((-9,), (5,)), lambda c: pairs(c) in ([(-9, 5)], [(-1, 2)]))
     assert pairs(found.case) == [(-1, 2)]
 
 
-def test_two_values_that_must_change_places() -> None:
+def test_two_values_that_must_change_places():
     found = shrink(division((9,), (1,)), lambda c: sorted(pairs(c)[0]) == [1, 9])
     assert pairs(found.case) == [(1, 9)]
 
 
-def test_an_element_whose_neighbours_must_turn_round() -> None:
+def test_an_element_whose_neighbours_must_turn_round():
     case = replace(division((0,), (1,)), sizes={"rows": 1, "cols": 3}, arrays=tuple(
         replace(spec, content=None if spec.content is None else Content(base=Explicit(values=values)))
         for spec, values in zip(division().arrays, (("0", "0", "7"), ("1", "1", "1"), ()), strict=True)))
@@ -203,7 +203,7 @@ def test_an_element_whose_neighbours_must_turn_round() -> None:
     assert integers(found.case, "a") == [1, 0]
 
 
-def test_the_row_that_failed_is_cut_out() -> None:
+def test_the_row_that_failed_is_cut_out():
     spec = ArraySpec(name="a", dtype="i32", dims=("rows", "cols"), content=Content(base=Small(seed=3)), first_row=100)
     listed = replace(spec, name="b", content=Content(base=Explicit(values=("1", "2", "3", "4", "5", "6"))))
     out = replace(spec, name="out", content=None)
@@ -223,7 +223,7 @@ def gather(*, start: int, divisor: int, rows: int, origin: int) -> Case:
                    arrays=(*one.arrays[:2], table, one.arrays[2]))
 
 
-def test_a_table_shrinks_to_the_positions_that_right_results_may_have() -> None:
+def test_a_table_shrinks_to_the_positions_that_right_results_may_have():
     big = gather(start=-40, divisor=6, rows=30, origin=64)
     assert DIVISION.draw.valid(big)
     found = shrink(big, floors_wrongly)
@@ -251,17 +251,17 @@ def every(nth: int, least: int, kind: str = "value") -> Callable[[Case], str]:
 
 
 @pytest.mark.parametrize("least", [2, 5, 13])
-def test_a_race_shrinks_to_the_programs_it_needs(least: int) -> None:
+def test_a_race_shrinks_to_the_programs_it_needs(least: int):
     found = shrink(scan(cols=200), every(3, least), backend="cuda").case
     assert found.sizes == {"rows": 1, "cols": least}
 
 
-def test_a_race_that_hardly_ever_shows_is_not_called_smaller() -> None:
+def test_a_race_that_hardly_ever_shows_is_not_called_smaller():
     """One failure in eight runs would often not show again."""
     assert shrink(scan(cols=200), every(9, 1), backend="cuda").case.sizes["cols"] == 200
 
 
-def test_a_race_of_many_programs_is_told_by_one_value() -> None:
+def test_a_race_of_many_programs_is_told_by_one_value():
     found = shrink(scan(cols=900), every(2, 700), backend="cuda").case
     assert found.sizes["cols"] == 700
     assert found.array("values").content == Content(base=Constant())
@@ -269,7 +269,7 @@ def test_a_race_of_many_programs_is_told_by_one_value() -> None:
 
 @pytest.mark.parametrize(("rows", "cols"), [(1, 900), (300, 3)])
 @pytest.mark.parametrize("drawn", [None, Delay(of="program", access=3, number=0)])
-def test_a_race_of_many_programs_is_told_by_one_that_is_delayed(drawn: Delay | None, rows: int, cols: int) -> None:
+def test_a_race_of_many_programs_is_told_by_one_that_is_delayed(drawn: Delay | None, rows: int, cols: int):
     runs = itertools.count()
 
     def fails(case: Case) -> str:
@@ -287,7 +287,7 @@ def test_a_race_of_many_programs_is_told_by_one_that_is_delayed(drawn: Delay | N
     assert found.sizes["cols"] == 2 and found.delay is None
 
 
-def test_launches_that_differ_get_more_chances_to() -> None:
+def test_launches_that_differ_get_more_chances_to():
     def fails(case: Case) -> str:
         return "nondeterministic" if case.repeats and case.sizes["cols"] * (case.repeats + 1) >= 60 else ""
 
@@ -295,7 +295,7 @@ def test_launches_that_differ_get_more_chances_to() -> None:
     assert (found.sizes["cols"], found.repeats) == (4, 16)
 
 
-def test_the_signature_is_preserved() -> None:
+def test_the_signature_is_preserved():
     """A smaller case fails in another way: the minimiser must not slide into it."""
     def fails(case: Case) -> str:
         rows = case.sizes["rows"]
@@ -306,7 +306,7 @@ def test_the_signature_is_preserved() -> None:
     assert found.outcome.signature.kind == "rare"
 
 
-def test_what_the_target_refuses_is_not_tried() -> None:
+def test_what_the_target_refuses_is_not_tried():
     tried: list[Case] = []
 
     def fails(case: Case) -> str:
@@ -319,7 +319,7 @@ def test_what_the_target_refuses_is_not_tried() -> None:
     assert pairs(found.case) == [(0, 1)]
 
 
-def test_a_refused_candidate_is_not_the_end() -> None:
+def test_a_refused_candidate_is_not_the_end():
     def fails(case: Case) -> str:
         if case.sizes["rows"] == 1:
             raise TridiffError("no", fix="no")
@@ -328,7 +328,7 @@ def test_a_refused_candidate_is_not_the_end() -> None:
     assert shrink(addition(rows=20), fails).case.sizes == {"rows": 2}
 
 
-def test_options_layouts_and_variants_go_when_they_do_not_matter() -> None:
+def test_options_layouts_and_variants_go_when_they_do_not_matter():
     case = addition(rows=4)
     case = replace(case, options=LaunchOptions(num_warps=8, num_stages=1, enable_fp_fusion=False), repeats=1,
                    variants=(LaunchOptions(num_warps=1),), arrays=tuple(
@@ -339,7 +339,7 @@ def test_options_layouts_and_variants_go_when_they_do_not_matter() -> None:
 
 
 @pytest.mark.parametrize("keep", [{"num_warps": 8}, {"enable_fp_fusion": False}, {"num_stages": 1}])
-def test_the_one_option_that_matters_stays(keep: dict[str, object]) -> None:
+def test_the_one_option_that_matters_stays(keep: dict[str, object]):
     options = LaunchOptions(num_warps=8, num_stages=1, enable_fp_fusion=False)
     name, value = next(iter(keep.items()))
     found = shrink(replace(addition(), options=options),
@@ -347,14 +347,14 @@ def test_the_one_option_that_matters_stays(keep: dict[str, object]) -> None:
     assert found.case.options == LaunchOptions(**keep)
 
 
-def test_the_variant_that_is_wrong_becomes_the_launch() -> None:
+def test_the_variant_that_is_wrong_becomes_the_launch():
     bad = LaunchOptions(num_warps=1)
     found = shrink(replace(addition(), variants=(LaunchOptions(num_warps=2), bad)),
                    lambda c: bad in (c.options, *c.variants))
     assert (found.case.options, found.case.variants) == (bad, ())
 
 
-def test_the_launch_that_was_wrong_is_the_case_from_the_first_run_on() -> None:
+def test_the_launch_that_was_wrong_is_the_case_from_the_first_run_on():
     bad = LaunchOptions(num_warps=1)
     case = replace(addition(rows=50), variants=(LaunchOptions(num_warps=2), bad))
     once = shrink(case, lambda c: bad in (c.options, *c.variants), max_runs=1, launched=Launched(options=bad))
@@ -363,13 +363,13 @@ def test_the_launch_that_was_wrong_is_the_case_from_the_first_run_on() -> None:
     assert bad in with_both.case.variants
 
 
-def test_an_unaligned_pointer_that_matters_stays_at_one_element() -> None:
+def test_an_unaligned_pointer_that_matters_stays_at_one_element():
     case = addition(offset=7)
     found = shrink(case, lambda c: bool(c.array("a").layout.offset % 4))
     assert found.case.array("a").layout == Layout(offset=1)
 
 
-def test_a_stride_of_zero_that_matters_is_told_with_its_value() -> None:
+def test_a_stride_of_zero_that_matters_is_told_with_its_value():
     case = addition(rows=4)
     repeated = replace(case.arrays[1], layout=Layout(broadcast=("rows",)), content=Content(base=Small(seed=4)))
     case = replace(case, arrays=(case.arrays[0], repeated, case.arrays[2]))
@@ -377,7 +377,7 @@ def test_a_stride_of_zero_that_matters_is_told_with_its_value() -> None:
     assert found.array("b").content == Content(base=Constant(value="0"))
 
 
-def test_the_budget_is_kept_and_the_best_so_far_returned() -> None:
+def test_the_budget_is_kept_and_the_best_so_far_returned():
     found = shrink(addition(rows=2**14), lambda c: c.sizes["rows"] >= 1000, max_runs=8)
     assert 8 < found.runs <= 16  # as many again for the plainest relative
     assert 1000 <= found.case.sizes["rows"] < 2**14
@@ -385,7 +385,7 @@ def test_the_budget_is_kept_and_the_best_so_far_returned() -> None:
 
 @settings(QUICK, max_examples=30)
 @given(case=DRAWN, least=st.integers(0, 40))
-def test_minimising_never_ends_less_simple_and_always_still_fails(case: Case, least: int) -> None:
+def test_minimising_never_ends_less_simple_and_always_still_fails(case: Case, least: int):
     def fails(candidate: Case) -> str:
         return "value" if candidate.elements() >= least else ""
 
@@ -402,7 +402,7 @@ def test_minimising_never_ends_less_simple_and_always_still_fails(case: Case, le
         found.case, DIVISION)[0] <= before[0])
 
 
-def test_values_of_shrunk_floats_have_one_spelling() -> None:
+def test_values_of_shrunk_floats_have_one_spelling():
     case = addition(rows=1, dtype="fp32")
     case = replace(case, arrays=tuple(
         replace(s, content=Content(base=Explicit(values=("2.5",)))) if s.content else s for s in case.arrays))

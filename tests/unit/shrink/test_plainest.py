@@ -69,7 +69,7 @@ def maximum(*texts: str, dtype: str) -> Case:
 @pytest.mark.parametrize("case", [
     maximum("0", "1", dtype="u8"), maximum("0", "-1", dtype="i64"), maximum("0.0", "-inf", dtype="fp16"),
     maximum("0.0", "0.0", "0.0", dtype="fp32")])
-def test_one_fault_comes_to_one_case_in_every_dtype(case: Case) -> None:
+def test_one_fault_comes_to_one_case_in_every_dtype(case: Case):
     plain, key = small(maximum("0", "1", dtype="i32"), with_padding)
     assert plain is None
     found, of_other = small(case, with_padding)
@@ -77,7 +77,7 @@ def test_one_fault_comes_to_one_case_in_every_dtype(case: Case) -> None:
     assert found == maximum("0", "1", dtype="i32")
 
 
-def test_what_needs_its_dtype_or_its_value_keeps_it() -> None:
+def test_what_needs_its_dtype_or_its_value_keeps_it():
     case = maximum("0.0", "inf", dtype="fp64")
     assert small(case, of_nan)[1] != small(case, least)[1]
     found, _ = small(case, of_nan)
@@ -97,7 +97,7 @@ def of_sign(values: list[float], case: Case) -> tuple[float, float]:
     return (-1, 0) if values[0] > 0 > values[1] else (0, 0)
 
 
-def test_an_access_astray_is_a_wrong_value_where_no_address_is_made_of_it() -> None:
+def test_an_access_astray_is_a_wrong_value_where_no_address_is_made_of_it():
     loaded = small(division((1,), (-1,)), of_sign)
     computed = small(ramp(start=1, divisor=-1), of_sign, kind="out_of_bounds")
     assert computed[1] == loaded[1]
@@ -107,7 +107,7 @@ def test_an_access_astray_is_a_wrong_value_where_no_address_is_made_of_it() -> N
         assert small(case, floored, kind=kind)[1] != loaded[1]
 
 
-def test_what_goes_astray_in_one_form_alone_is_told_as_such() -> None:
+def test_what_goes_astray_in_one_form_alone_is_told_as_such():
     def of_ramps(values: list[float], case: Case) -> tuple[float, float]:
         return floored(values, case) if case.params["form"] != "blocks" else (0, 0)
 
@@ -117,7 +117,7 @@ def test_what_goes_astray_in_one_form_alone_is_told_as_such() -> None:
 
 
 @pytest.mark.parametrize("name", ["helpers.bucketize_binary_search", "triton.mod"])
-def test_plainer_forms_are_cases_of_their_target(name: str) -> None:
+def test_plainer_forms_are_cases_of_their_target(name: str):
     target = find(name)
     forms = set()
     for case in draw_cases(name, Limits(elements=32, rows=4), 30):
@@ -128,7 +128,7 @@ def test_plainer_forms_are_cases_of_their_target(name: str) -> None:
                                                                                      ("gather", "blocks")}
 
 
-def test_plainer_dtypes_have_the_same_values_or_the_same_bits() -> None:
+def test_plainer_dtypes_have_the_same_values_or_the_same_bits():
     case = division((1,), (2,), dtype="u8")
     assert list(plainer(case, ("i32", "u8"))) == [division((1,), (2,))]
     assert not list(plainer(division((2**40,), (1,), dtype="i64"), ("i32", "i64")))
@@ -138,7 +138,7 @@ def test_plainer_dtypes_have_the_same_values_or_the_same_bits() -> None:
     assert not list(plainer(division((1,), (1,), dtype="u64"), ("i32",)))
 
 
-def test_words_that_go_with_a_value_get_its_width() -> None:
+def test_words_that_go_with_a_value_get_its_width():
     for name in ("helpers.pack_value_flag", "helpers.unpack_value", "helpers.unpack_flag"):
         target = find(name)
         for case in draw_cases(name, Limits(elements=4, rows=1), 10):

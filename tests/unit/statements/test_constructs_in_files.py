@@ -31,7 +31,7 @@ LONG = node("block", *[variable("v" * 40)] * 4)
     (node("text", of="a, b"), {"row": "text", "words": {"of": "a, b"}}),
     (LONG, {"row": "block", "parts": [f"name(name={'v' * 40})"] * 4}),
 ])
-def test_a_short_construct_is_a_line(node: Node, written: object) -> None:
+def test_a_short_construct_is_a_line(node: Node, written: object):
     script = Script(body=(node,), functions=(node,))
     told = without_defaults(script)
     assert told == {"type": "script", "functions": [written], "body": [written]}
@@ -41,7 +41,7 @@ def test_a_short_construct_is_a_line(node: Node, written: object) -> None:
 @pytest.mark.parametrize("line", [
     "", "a(", "a()", "a(b=1", "a(b=1,c)", "a(b=1) ", "a(b:x)", "a(b=1, b=2)", "a b", "a(b))", "1a", "a(b=\u00e4)",
     f"a(b={'1' * 61})", f"a({', '.join('b' * 13)})", "a(" * 9000])
-def test_what_is_no_construct_is_refused_in_one_line(line: str) -> None:
+def test_what_is_no_construct_is_refused_in_one_line(line: str):
     assert len(refusal(lambda: decode(json.dumps({"type": "script", "body": [line]}), Script))) < 300
 
 
@@ -52,7 +52,7 @@ def test_what_is_no_construct_is_refused_in_one_line(line: str) -> None:
     (Operand(dtype="scalar", shape=(1,)), "scalar[1]"), (Operand(dtype="i32", number="7"), "i32 7"),
     (Operand(dtype="scalar", number="7"), {"dtype": "scalar", "number": "7"}),
 ])
-def test_an_operand_is_a_line(operand: Operand, written: object) -> None:
+def test_an_operand_is_a_line(operand: Operand, written: object):
     for program in (Script(operands=(operand,)), Call(row="tl.x", operands=(operand,))):
         told = without_defaults(program)
         assert isinstance(told, dict) and told["operands"] == [written]
@@ -62,5 +62,5 @@ def test_an_operand_is_a_line(operand: Operand, written: object) -> None:
 @pytest.mark.parametrize("line", [
     "", "i32[]", "i32[0]", "i32[99999]", "i32[1,1,1,1,1,1]", "I32", "block i32", "number i32 x", "i32 1 2",
     "i32[1", f"i{'3' * 9}"])
-def test_what_is_no_operand_is_refused_in_one_line(line: str) -> None:
+def test_what_is_no_operand_is_refused_in_one_line(line: str):
     assert len(refusal(lambda: decode(json.dumps({"type": "call", "row": "a", "operands": [line]}), Call))) < 300

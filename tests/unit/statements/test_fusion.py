@@ -35,13 +35,13 @@ PRODUCT = of("*", X, Y)
     (made(node("idiom", X, Y, name="not_inlined"), "fp32"), True),
     (made(of("*", PRODUCT, X), "fp32"), False), (made(of("+", X, Y), "fp32"), False),
     (made(of("+", PRODUCT, X), "i32"), False), (made(of("+", of("*", X, HALF), Y), "i8", result="fp32"), True)])
-def test_a_program_whose_products_may_be_fused_is_no_case_under_options_that_fuse(case: Case, fuses: bool) -> None:
+def test_a_program_whose_products_may_be_fused_is_no_case_under_options_that_fuse(case: Case, fuses: bool):
     """Shrinking takes Triton's defaults for simplest: it went from another failure to what fusion makes of a sum."""
     assert valid(case) and valid(replace(case, options=LaunchOptions())) is not fuses
     assert valid(replace(case, variants=(LaunchOptions(num_warps=1),))) is not fuses
 
 
-def test_no_drawn_program_is_fused() -> None:
+def test_no_drawn_program_is_fused():
     for topic in ("statements", "functions", "pointers"):
         for case in draws(find(f"language.{topic}").draw.cases(Limits()), 20, seed=1):
             assert valid(case) and not case.options.enable_fp_fusion

@@ -69,7 +69,7 @@ def computed(body: str, *, result: str, x: list[int] | list[float] | None = None
     ("r = tl.max(x.to(tl.bfloat16) + tl.zeros((4,), tl.bfloat16))", "fp32", [257], "i32", [256]),
     ("r = min(False, x.to(tl.float16)) + tl.maximum(x, 6).to(tl.float16)", "fp16", [-3, 9], "i32", [3, 9]),
 ])
-def test_what_statements_give(body: str, result: str, x: list[int], of: str, expected: list[float]) -> None:
+def test_what_statements_give(body: str, result: str, x: list[int], of: str, expected: list[float]):
     assert computed(body, result=result, x=x, of=of) == expected
 
 
@@ -105,7 +105,7 @@ def has_no_meaning(source: str) -> bool:
     # Of two numbers Python makes a number, also where a function's argument is one.
     "r = x + max(4, 3).to(tl.int32)",
 ])
-def test_what_the_language_refuses(body: str, recwarn: pytest.WarningsRecorder) -> None:
+def test_what_the_language_refuses(body: str, recwarn: pytest.WarningsRecorder):
     lines = "\n".join("    " + line for line in body.splitlines())
     source = f"def kernel(x_ptr, out_ptr):\n    x = tl.load(x_ptr)\n{lines}\n    tl.store(out_ptr, r)\n"
     assert has_no_meaning(source) and not recwarn.list
@@ -122,7 +122,7 @@ def test_what_the_language_refuses(body: str, recwarn: pytest.WarningsRecorder) 
     # Two calls with arguments of different types are two functions.
     ("b = a\n    if a < 3:\n        b = a + a\n    return b", "f(x) + f(x.to(tl.int16))", False),
 ])
-def test_variables_of_a_function_keep_their_types_in_loops_and_branches(body: str, call: str, refused: bool) -> None:
+def test_variables_of_a_function_keep_their_types_in_loops_and_branches(body: str, call: str, refused: bool):
     source = f"@triton.jit\ndef f(a):\n    {body}\n\n\ndef kernel(x_ptr, out_ptr):\n    x = tl.load(x_ptr)\n" \
              f"    r = {call}\n    tl.store(out_ptr, r)\n"
     assert has_no_meaning(source) is refused
@@ -149,7 +149,7 @@ class Heir(Pair):
 @pytest.mark.parametrize("made, first", [("({0}, {1})", "[0]"), ("Pair({0}, {1})", ".a")])
 @pytest.mark.parametrize("where", ["if x > 1:", "for i in range(3):"])
 def test_what_variables_hold_keeps_its_types_in_loops_and_branches(
-        where: str, made: str, first: str, other: str, refused: bool) -> None:
+        where: str, made: str, first: str, other: str, refused: bool):
     """Of tuples and of aggregates, which exchange two tensors here."""
     second = "[1]" if first == "[0]" else ".n"
     body = f"v = {made.format('x', other)}\n    {where}\n        v = {made.format('v' + second, 'v' + first)}\n"
@@ -160,12 +160,12 @@ def test_what_variables_hold_keeps_its_types_in_loops_and_branches(
 
 @pytest.mark.parametrize("made, refused", [
     ("Pair(x, 3).a", False), ("Heir(x, 3).a", False), ("Pair(2 + 1, 3).a + x", True), ("Heir(True, 3).a | x", True)])
-def test_fields_that_are_tensors_take_no_numbers(made: str, refused: bool) -> None:
+def test_fields_that_are_tensors_take_no_numbers(made: str, refused: bool):
     source = _PAIR + f"def kernel(x_ptr, out_ptr):\n    x = tl.load(x_ptr)\n    tl.store(out_ptr, {made})\n"
     assert has_no_meaning(source) is refused
 
 
-def test_undefined_results_are_open_and_endless_loops_end() -> None:
+def test_undefined_results_are_open_and_endless_loops_end():
     source = "def kernel(x_ptr, out_ptr):\n    tl.store(out_ptr, tl.load(x_ptr) // 0)\n"
     memories = {name: Memory(np.ones(1, np.int32), "i32", written=name == "out_ptr") for name in ("x_ptr", "out_ptr")}
     assert stored(source, in_numpy, memories, {}, 1) == [True]
@@ -186,13 +186,13 @@ def drawn() -> list[list[Node]]:
     return found
 
 
-def test_every_passage_is_run_by_some_draw_and_means_something() -> None:
+def test_every_passage_is_run_by_some_draw_and_means_something():
     """What a passage leaves is a tensor, whatever its operands are drawn to be."""
     met = {one.word("name") for body in drawn() for one in body if one.row == "idiom"}
     assert len(met) > 0.85 * len(IDIOMS), set(IDIOMS) - set(met)
 
 
-def test_assertions_that_are_drawn_hold_for_every_number() -> None:
+def test_assertions_that_are_drawn_hold_for_every_number():
     """A condition on NaN as well; one that does not hold is outside the contract, and such a case is not checked."""
     asserted = [one.parts[0] for body in drawn() for one in body
                 if one.row == "asserted" and one.word("kind") != "static"]
@@ -205,7 +205,7 @@ def test_assertions_that_are_drawn_hold_for_every_number() -> None:
         computed("assert x > 5\nr = x", result="i32", x=[5])
 
 
-def test_a_function_returns_one_type_wherever_it_returns() -> None:
+def test_a_function_returns_one_type_wherever_it_returns():
     """The front end refuses others, for the types of a call, and goes on behind a return that is taken for sure."""
     function = "def f(a, n):\n    if a > {0}:\n        return {1}\n    return {2}\n\n"
 
@@ -238,7 +238,7 @@ def test_a_function_returns_one_type_wherever_it_returns() -> None:
 
 @pytest.mark.parametrize("extremum", ["tl.minimum(x, -x)", "max(-x, x)", "max(x * -1.0, 0)", "min(0.0, -x)",
                                       "tl.max(x * (1 - 2 * tl.arange(0, 2).to(tl.float32)))"])
-def test_which_zero_an_extremum_of_both_gives_is_open_to_whoever_looks_at_its_bits(extremum: str) -> None:
+def test_which_zero_an_extremum_of_both_gives_is_open_to_whoever_looks_at_its_bits(extremum: str):
     """min.f32 gives -0.0, numpy the first of the two; elsewhere no contract tells zeros apart."""
     bits = f"y = {extremum}\nr = y.to(tl.int32, bitcast=True) & 0"
     computed(bits, result="i32", x=[0.0, 1.0, float("inf")], of="fp32", is_open=[True, False, False])
@@ -246,7 +246,7 @@ def test_which_zero_an_extremum_of_both_gives_is_open_to_whoever_looks_at_its_bi
     computed("y = tl.maximum(x, 1.0) - 1\nr = y.to(tl.int32, bitcast=True)", result="i32", x=[0.0, 1.0], of="fp32")
 
 
-def test_an_expression_means_the_same_each_time_it_is_asked() -> None:
+def test_an_expression_means_the_same_each_time_it_is_asked():
     """A return from within a loop leaves it in the middle."""
     draft = Draft(lambda strategy: strategy)  # nothing is drawn
     draft.learn(["def f1(a1):", "    while a1 > 0:", "        return a1", "    return a1.type.element_ty"])
@@ -255,7 +255,7 @@ def test_an_expression_means_the_same_each_time_it_is_asked() -> None:
     assert [draft.kind(made) for _ in range(3)] == [("i32", ())] * 3
 
 
-def test_extrema_of_bf16_are_drawn_and_converted_at_once_and_of_numbers_beside_tensors() -> None:
+def test_extrema_of_bf16_are_drawn_and_converted_at_once_and_of_numbers_beside_tensors():
     extrema = converted = 0
     numbers = {"left": 0, "right": 0, "converted": 0}
     functions = ("min", "max", "tl.minimum", "tl.maximum")

@@ -47,7 +47,7 @@ def drawn() -> list[Node]:
     return found
 
 
-def test_every_form_and_way_is_drawn() -> None:
+def test_every_form_and_way_is_drawn():
     for word, known in (("form", records.FORMS), ("turn", records.TURNS), ("carry", records.CARRIES),
                         ("take", records.TAKES)):
         assert {one.word(word) for one in drawn() if one.row == "record"} == set(known), word
@@ -55,7 +55,7 @@ def test_every_form_and_way_is_drawn() -> None:
         records.SIDES)
 
 
-def test_every_combination_means_something_or_does_not_exist() -> None:
+def test_every_combination_means_something_or_does_not_exist():
     """What has methods takes them; the rest is written and run."""
     draft = Draft(lambda strategy: strategy)  # nothing is drawn
     draft.define("x0", ("i32", ()))
@@ -73,7 +73,7 @@ def test_every_combination_means_something_or_does_not_exist() -> None:
             assert (found.name, found.shape) == ("i32", ())
 
 
-def test_which_side_is_asked_is_what_python_says() -> None:
+def test_which_side_is_asked_is_what_python_says():
     """Whether the reflected method of the heir is called, from the type of what it gives."""
     for left, right in itertools.product(records.SIDES, records.SIDES):
         if left == right == "tensor":
@@ -88,7 +88,7 @@ def test_which_side_is_asked_is_what_python_says() -> None:
             assert (since(node_) == "3.9.0") == ("tensor" in (left, right) or records.reflects(left, right, symbol))
 
 
-def test_the_heir_that_is_asked_last_is_known_and_another_type_there_is_not() -> None:
+def test_the_heir_that_is_asked_last_is_known_and_another_type_there_is_not():
     known = next(one for one in ISSUES if one.name == "aggregates-ask-heirs-last")
     assert known.match(operated("Number", "Backward", "-", "i1"))
     for left, right in (("Number", "Plain"), ("Backward", "Number"), ("tensor", "Backward"), ("Backward", "Forward")):
@@ -98,7 +98,7 @@ def test_the_heir_that_is_asked_last_is_known_and_another_type_there_is_not() ->
     assert relative is not None and TARGET.draw.valid(relative) and not known.match(relative)
 
 
-def test_records_are_right_in_the_interpreter_but_for_known_issues() -> None:
+def test_records_are_right_in_the_interpreter_but_for_known_issues():
     made = [node("record", variable("x0"), variable("x1"), names=f"v{number + 1} s{number} i{number}", form=form,
                  turn=turn, carry=carry, take=take)
             for number, (form, turn, carry, take) in enumerate((
@@ -114,7 +114,7 @@ def test_records_are_right_in_the_interpreter_but_for_known_issues() -> None:
         assert found.verdict.failed and known.issues(method, found) == ("interpreter-aggregates-have-no-methods",)
 
 
-def test_records_and_operators_compile() -> None:
+def test_records_and_operators_compile():
     body = (node("record", variable("x0"), variable("x1"), names="v1 s1 i1", form="Scaled", turn="method",
                  carry="for", take="method"),
             node("operated", variable("x0"), variable("x1"), name="v2", left="Number", right="Number", op="-"),

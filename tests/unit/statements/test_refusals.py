@@ -29,7 +29,7 @@ def compiler() -> Iterator[Pool]:
                                  "rounded_quotient_by_half", "dot_to_bfloat", "reduction_of_number", "scan_of_scalar",
                                  "number_for_tensor_field"])
 @pytest.mark.parametrize("mended", [False, True])
-def test_wrong_kernels_are_refused_and_right_ones_taken(row: str, mended: bool, compiler: Pool) -> None:
+def test_wrong_kernels_are_refused_and_right_ones_taken(row: str, mended: bool, compiler: Pool):
     case = case_of(TARGET, Refusal(row=row, mended=mended), 0)
     outcome = compiler.execute(case, "own")
     if before(compiler.environment.triton, since := REFUSED[row].since):
@@ -39,20 +39,20 @@ def test_wrong_kernels_are_refused_and_right_ones_taken(row: str, mended: bool, 
     assert outcome.verdict is Verdict.AGREE or known, outcome.reason
 
 
-def test_a_gate_plays_every_wrong_kernel_once() -> None:
+def test_a_gate_plays_every_wrong_kernel_once():
     once = list(find(TARGET).draw.once(5))
     assert sorted(refusal_of(case).row for case in once) == sorted(REFUSED)
     assert not any(refusal_of(case).mended for case in once)
     assert [case.digest for case in once] != [case.digest for case in find(TARGET).draw.once(6)], "the seed orders them"
 
 
-def test_a_worker_can_read_every_wrong_kernel() -> None:
+def test_a_worker_can_read_every_wrong_kernel():
     for case in find(TARGET).draw.once(5):
         assert decode(encode(case), Case) == case
 
 
 @pytest.mark.parametrize("row", ["index_slice", "range_not_power", "rounded_quotient_by_integer"])
-def test_a_front_end_that_takes_everything_is_found_out(row: str, compiler: Pool) -> None:
+def test_a_front_end_that_takes_everything_is_found_out(row: str, compiler: Pool):
     outcome = compiler.execute(case_of(TARGET, Refusal(row=row), 0), "own+fault:nothing_refused")
     assert outcome.signature is not None and outcome.signature.kind == "accepted"
 
@@ -78,7 +78,7 @@ def raised(cause: Exception | None, text: str, *, placed: bool = True) -> Except
         return error
 
 
-def test_a_clear_refusal_shows_the_line_and_the_reason() -> None:
+def test_a_clear_refusal_shows_the_line_and_the_reason():
     assert unclear(raised(ValueError("axis 3 is too large"), "axis 3 is too large"), "axis") == ""
     assert unclear(raised(ValueError("axis"), "axis", placed=False), "axis").startswith("no line named: ValueError")
     assert unclear(raised(None, "list index out of range"), "axis").startswith("unclear: IndexError")

@@ -36,7 +36,7 @@ def taken(number: int, version: str, topic: str = "statements") -> list[Case]:
     return draws(cases.filter(lambda case: not declined(script_of(case), version)), number, seed=3)
 
 
-def test_right_programs_are_clean_but_for_known_issues(interpreter: Pool) -> None:
+def test_right_programs_are_clean_but_for_known_issues(interpreter: Pool):
     known = Attribution(lambda case: interpreter.execute(case, "own"))
     version = interpreter.environment.triton
     found = [(case, interpreter.execute(case, "own"))
@@ -46,14 +46,14 @@ def test_right_programs_are_clean_but_for_known_issues(interpreter: Pool) -> Non
 
 
 @pytest.mark.parametrize("topic", ["statements", "functions", "pointers"])
-def test_programs_compile(topic: str) -> None:
+def test_programs_compile(topic: str):
     with Pool(PoolOptions(backend="compile:sm_90", spare=False)) as pool:
         found = [pool.execute(case, "own") for case in drawn(4, seed=4, topic=topic)]
     assert not any(one.verdict.failed for one in found), [one.signature for one in found]
 
 
 @pytest.mark.parametrize("fault", ["other_branch", "one_trip_more", "lost_carry", "other_update", "other_operator"])
-def test_planted_faults_are_caught(fault: str, interpreter: Pool) -> None:
+def test_planted_faults_are_caught(fault: str, interpreter: Pool):
     """Among the first eight programs that are right without the fault and have a place for it, as a rule at once."""
     tried = 0
     for case in drawn(60, seed=5):

@@ -7,19 +7,19 @@ import pytest
 from tests.support.in_subprocess import Checks, run_script
 
 
-def test_script_sees_the_asked_mode_and_variables() -> None:
+def test_script_sees_the_asked_mode_and_variables():
     source = "import os; print(os.environ.get('TRITON_INTERPRET'), os.environ.get('COLOUR'))"
     assert run_script(source, env={"COLOUR": "red"}).stdout == "1 red\n"
     assert run_script(source, interpret=False).stdout == "None None\n"
 
 
-def test_unexpected_end_of_a_script_shows_its_streams() -> None:
+def test_unexpected_end_of_a_script_shows_its_streams():
     with pytest.raises(AssertionError, match=r"exit status 3, expected 0[^$]*last words"):
         run_script("import sys; sys.stderr.write('last words'); sys.exit(3)")
     assert run_script("import os; os.abort()", expect_returncode=None).status == "killed by SIGABRT"
 
 
-def test_each_check_gets_its_own_verdict(tmp_path: Path) -> None:
+def test_each_check_gets_its_own_verdict(tmp_path: Path):
     path = tmp_path / "checks_example.py"
     path.write_text(
         "import os\n"
@@ -40,14 +40,14 @@ def test_each_check_gets_its_own_verdict(tmp_path: Path) -> None:
         checks.require("check_behind")
 
 
-def test_a_file_without_checks_is_refused(tmp_path: Path) -> None:
+def test_a_file_without_checks_is_refused(tmp_path: Path):
     path = tmp_path / "empty.py"
     path.write_text("x = 1\n")
     with pytest.raises(ValueError, match=r"no function named check_"):
         Checks(path)
 
 
-def test_a_file_that_cannot_be_loaded_fails_every_check(tmp_path: Path) -> None:
+def test_a_file_that_cannot_be_loaded_fails_every_check(tmp_path: Path):
     path = tmp_path / "broken.py"
     path.write_text("import no_such_module\ndef check_good(): pass\n")
     with pytest.raises(AssertionError, match=r"could not be loaded[^$]*no_such_module"):

@@ -33,14 +33,14 @@ def inputs_of(listed: tuple[Box, ...]) -> list[tuple[int, ...]]:
 
 @settings(max_examples=150)
 @given(st.sets(st.integers(0, PLACES.size - 1)))
-def test_boxes_hold_exactly_the_inputs_of_the_runs(chosen: set[int]) -> None:
+def test_boxes_hold_exactly_the_inputs_of_the_runs(chosen: set[int]):
     columns, _ = boxes(runs_of(chosen, 8), PLACES)
     points = inputs_of(as_records(columns, PLACES))
     wanted = {(index >> 5, index >> 3 & 3, index & 7) for index in chosen}
     assert len(points) == len(set(points)) and set(points) == wanted
 
 
-def test_regular_sets_are_few_boxes() -> None:
+def test_regular_sets_are_few_boxes():
     divisor_zero = {index for index in range(PLACES.size) if index & 7 == 0}
     columns, digest = boxes(runs_of(divisor_zero, 8), PLACES)
     assert as_records(columns, PLACES) == (Box(((0, 3), (0, 3), (0, 0))),)
@@ -49,7 +49,7 @@ def test_regular_sets_are_few_boxes() -> None:
     assert boxes(Runs.none(), PLACES)[0].shape == (0, 3, 2)
 
 
-def test_entries_of_a_deck_become_their_patterns() -> None:
+def test_entries_of_a_deck_become_their_patterns():
     columns, _ = boxes(runs_of({0}, 8), SPACE)
     (box,) = as_records(columns, SPACE)
     from tridiff.fuzz.sweep.space import deck
@@ -63,7 +63,7 @@ one_box = st.tuples(ranges, ranges).map(Box)
 
 @settings(max_examples=200)
 @given(one_box, st.lists(one_box, max_size=3))
-def test_subtraction_is_set_difference(box: Box, others: list[Box]) -> None:
+def test_subtraction_is_set_difference(box: Box, others: list[Box]):
     left = subtract((box,), tuple(others))
     points = inputs_of(left)
     assert len(points) == len(set(points))

@@ -26,7 +26,7 @@ AFTER = record(
     result("erf", verdict="not_checked"), result("tan"), triton="3.9.0")
 
 
-def test_differences_are_named_input_by_input() -> None:
+def test_differences_are_named_input_by_input():
     found = compare(BEFORE, AFTER)
     assert (found.compared, found.unchanged) == (5, 1)
     changes = {(one.key.rpartition("-")[0], one.kind): one for one in found.changes}
@@ -42,7 +42,7 @@ def test_differences_are_named_input_by_input() -> None:
     assert "largest error 0.6 -> 0.75 ulp at 1.0" in text
 
 
-def test_sets_that_were_not_listed_are_told_apart_by_their_digest() -> None:
+def test_sets_that_were_not_listed_are_told_apart_by_their_digest():
     def scattered(digest: str) -> object:
         return record(result("exp", deviation("value", box((1, 1)), count=900, complete=False, digest=digest)))
 
@@ -52,7 +52,7 @@ def test_sets_that_were_not_listed_are_told_apart_by_their_digest() -> None:
         compare(scattered("a"), scattered("b")))
 
 
-def test_records_survive_the_file_and_are_one_result_per_line(tmp_path: Path) -> None:
+def test_records_survive_the_file_and_are_one_result_per_line(tmp_path: Path):
     path = tmp_path / "sweep.json"
     save(BEFORE, path)
     assert read(path) == BEFORE == read(tmp_path)
@@ -62,7 +62,7 @@ def test_records_survive_the_file_and_are_one_result_per_line(tmp_path: Path) ->
         read(path)
 
 
-def test_the_report_shows_figures_sets_and_what_was_not_decided() -> None:
+def test_the_report_shows_figures_sets_and_what_was_not_decided():
     text = markdown(AFTER)
     assert "| exp | 2 | 0.750 | 1.0 |" in text
     assert "| floor | fp16 | flushed | 1,010 | {0x8001}, [0x8010..0x8400] |" in text
@@ -76,7 +76,7 @@ def test_the_report_shows_figures_sets_and_what_was_not_decided() -> None:
     assert ranges_text([box((0, 255), (0, 0))], ("i8", "i8")) == "[0x00..0xff] x {0x00}"
 
 
-def test_what_is_no_record_is_one_line(tmp_path: Path) -> None:
+def test_what_is_no_record_is_one_line(tmp_path: Path):
     """Whatever lies where a record is looked for: it is refused at once, and in little memory."""
     save(BEFORE, tmp_path / "old" / "sweep.json")
     whole = (tmp_path / "old" / "sweep.json").read_bytes()
@@ -91,7 +91,7 @@ def test_what_is_no_record_is_one_line(tmp_path: Path) -> None:
             read(tmp_path / name)
 
 
-def test_only_complete_fp32_functions_judged_in_ulps_have_measured_rows() -> None:
+def test_only_complete_fp32_functions_judged_in_ulps_have_measured_rows():
     exp = result("exp", dtype="fp32", ulps=1.25)
     others = (result("exp", ulps=0.75), result("floor", dtype="fp32", ulps=0.5), replace(exp, space="stratified: some"),
               replace(exp, spec=replace(exp.spec, op="log", nearest=True)),
@@ -101,7 +101,7 @@ def test_only_complete_fp32_functions_judged_in_ulps_have_measured_rows() -> Non
     assert measured_rows([record(*others, between_roots, exp), later]) == "exp fp32 1.2500 0x3c00 1.5000 0x1"
 
 
-def test_exit_status() -> None:
+def test_exit_status():
     explained = record(result("floor", deviation("flushed", box((1, 2)), known="flushes")))
     assert exit_status(explained, None) == 0
     assert exit_status(BEFORE, None) == 1 and exit_status(BEFORE, BEFORE) == 0
@@ -110,7 +110,7 @@ def test_exit_status() -> None:
     assert exit_status(record(), None) == 2
 
 
-def test_the_command_compares_and_prints_figures(tmp_path: Path) -> None:
+def test_the_command_compares_and_prints_figures(tmp_path: Path):
     full = result("exp_tl", dtype="fp32", ulps=0.9)
     save(record(*BEFORE.results, full), tmp_path / "a" / "sweep.json")
     save(AFTER, tmp_path / "b" / "sweep.json")

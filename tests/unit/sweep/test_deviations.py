@@ -51,11 +51,11 @@ def of(kind: str, *boxes: Box, at: str) -> Deviation:
 ])
 def test_an_explanation_holds_at_every_corner_or_not_at_all(
     op: str, dtypes: str, deviation: Deviation, covered: bool
-) -> None:
+):
     assert bool(explained(SweepSpec(op=op, dtypes=tuple(dtypes.split())), deviation).known) == covered
 
 
-def test_flushing_explains_nothing_where_nothing_is_flushed() -> None:
+def test_flushing_explains_nothing_where_nothing_is_flushed():
     flushed = of("flushed", box((1, 0x7FFFFF)), at="0x1")
     assert explained(SweepSpec(op="sin", dtypes=("fp32",)), flushed).known
     kept = SweepSpec(op="sin", dtypes=("fp32",), options=SweepOptions(flush=False))
@@ -70,7 +70,7 @@ def records() -> list[SweepRecord]:
     return [read(path) for path in REPORTS]
 
 
-def test_every_explanation_is_needed_by_a_record(records: list[SweepRecord]) -> None:
+def test_every_explanation_is_needed_by_a_record(records: list[SweepRecord]):
     """By the record itself, or by the report of one that made room."""
     used = {id(explanation(one.spec, d)) for record in records for one in record.results for d in one.deviations}
     told = "".join(path.read_text(encoding="utf-8") for path in _REPORTS.glob("h200-sweep-*/report.md"))
@@ -79,12 +79,12 @@ def test_every_explanation_is_needed_by_a_record(records: list[SweepRecord]) -> 
             if id(one) not in used and one.why not in told and not (one.nearest or one.predicted)] == []
 
 
-def test_the_records_say_what_is_explained_today(records: list[SweepRecord]) -> None:
+def test_the_records_say_what_is_explained_today(records: list[SweepRecord]):
     assert records
     for path, record in zip(REPORTS, records, strict=True):
         assert explained_record(record) == record, f"tridiff sweep --render {path}"
 
 
-def test_the_records_leave_nothing_open(records: list[SweepRecord]) -> None:
+def test_the_records_leave_nothing_open(records: list[SweepRecord]):
     assert {path.name: exit_status(record, None) for path, record in zip(REPORTS, records, strict=True)} == {
         path.name: 0 for path in REPORTS}

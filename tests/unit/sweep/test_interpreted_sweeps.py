@@ -37,7 +37,7 @@ def of(record: SweepRecord, spec: SweepSpec):
 
 
 @pytest.mark.parametrize("spec", [s for s in SPECS if s.planted < 0], ids=lambda s: s.key)
-def test_what_is_right_agrees_on_every_input(swept: SweepRecord, spec: SweepSpec) -> None:
+def test_what_is_right_agrees_on_every_input(swept: SweepRecord, spec: SweepSpec):
     found = of(swept, spec)
     if spec.op == "sigmoid":
         # exp(-x) overflows in fp32: the interpreter computes like the device here.
@@ -52,7 +52,7 @@ def test_what_is_right_agrees_on_every_input(swept: SweepRecord, spec: SweepSpec
         assert found.inputs == 1 << 16 and found.crosscheck.sampled > 500
 
 
-def test_saturation_shows_with_its_exact_inputs_where_only_the_nearest_value_counts(swept: SweepRecord) -> None:
+def test_saturation_shows_with_its_exact_inputs_where_only_the_nearest_value_counts(swept: SweepRecord):
     by_op = {spec.op: of(swept, spec) for spec in NEAREST}
     (nan,), (inf,) = by_op["to_fp8e4nv"].deviations, by_op["to_fp8e5"].deviations
     # 464 = 0x43e8 is a tie and rounds to 448; 61440 = 0x4770 is one and would round to infinity, the even neighbour.
@@ -62,7 +62,7 @@ def test_saturation_shows_with_its_exact_inputs_where_only_the_nearest_value_cou
     assert by_op["exp"].tolerance == "the nearest value" and by_op["exp"].verdict == "agree"
 
 
-def test_undefined_inputs_are_exactly_those_the_contract_leaves_open(swept: SweepRecord) -> None:
+def test_undefined_inputs_are_exactly_those_the_contract_leaves_open(swept: SweepRecord):
     by_op = {one.spec.op: one for one in swept.results if one.spec.dtypes in (("i8", "i8"), ("fp16",), ("u8", "u8"))}
     assert by_op["floor_divide"].undefined == 256 and by_op["remainder"].undefined == 256
     # Magnitudes below 129 (negative) or 128 survive truncation to i8: 2 * 0x5800 patterns and (128, 129).
@@ -72,20 +72,20 @@ def test_undefined_inputs_are_exactly_those_the_contract_leaves_open(swept: Swee
 @pytest.mark.parametrize("spec, where, expected", [
     (SPECS[1], ((0x7F, 0x7F), (1, 1)), "-128"), (SPECS[2], ((0x42F7, 0x42F7),), "124.0")], ids=["pair", "unary"])
 def test_a_fault_at_one_input_of_the_space_is_found(
-        swept: SweepRecord, spec: SweepSpec, where: tuple[tuple[int, int], ...], expected: str) -> None:
+        swept: SweepRecord, spec: SweepSpec, where: tuple[tuple[int, int], ...], expected: str):
     (only,) = of(swept, spec).deviations
     assert (only.kind, only.count, only.boxes, only.complete) == ("value", 1, (Box(where),), True)
     assert only.worst.expected == expected and only.worst.ulps == 1 and not only.known
 
 
-def test_a_planted_fault_among_64_bit_inputs_is_found(swept: SweepRecord) -> None:
+def test_a_planted_fault_among_64_bit_inputs_is_found(swept: SweepRecord):
     found = of(swept, next(s for s in SPECS if s.dtypes == ("fp64",) and s.op == "exp"))
     assert found.space == "stratified: 2^16 of fp64"
     # A flipped last bit is one ulp at most: right under the tolerance or not, it stands out as the largest error.
     assert found.max_ulps.ulps >= 1
 
 
-def test_the_parent_needs_no_gpu_library_and_the_record_is_small(swept: SweepRecord) -> None:
+def test_the_parent_needs_no_gpu_library_and_the_record_is_small(swept: SweepRecord):
     assert len(msgspec.json.encode(swept)) < 60_000
     assert swept.environment.backend == "interpreter" and swept.environment.triton
     code = "import sys, tridiff.fuzz.sweep.run, tridiff.fuzz.cli.sweep; " \
@@ -93,7 +93,7 @@ def test_the_parent_needs_no_gpu_library_and_the_record_is_small(swept: SweepRec
     assert subprocess.run([sys.executable, "-c", code], check=False).returncode == 0
 
 
-def test_an_interrupted_run_goes_on_where_it_was(tmp_path: Path) -> None:
+def test_an_interrupted_run_goes_on_where_it_was(tmp_path: Path):
     specs = (SPECS[0], SweepSpec(op="neg_operator", dtypes=("fp16",), bits=16))
     run = Run.start(Plan(specs, "interpreter", (0,), 1), tmp_path)
 
@@ -110,7 +110,7 @@ def test_an_interrupted_run_goes_on_where_it_was(tmp_path: Path) -> None:
     assert done.stat().st_mtime_ns == before and not list((tmp_path / "parts").glob("*"))
 
 
-def test_a_worker_that_dies_costs_one_sweep(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_worker_that_dies_costs_one_sweep(tmp_path: Path, monkeypatch: pytest.MonkeyPatch):
     run = Run.start(Plan((SPECS[0], SPECS[3]), "interpreter", (0,), 1), tmp_path)
     hand_over = running.Worker.give
 
@@ -126,7 +126,7 @@ def test_a_worker_that_dies_costs_one_sweep(tmp_path: Path, monkeypatch: pytest.
     assert verdicts["floor_divide"][0] == "agree"
 
 
-def test_the_command(tmp_path: Path) -> None:
+def test_the_command(tmp_path: Path):
     found = CliRunner().invoke(app, [
         "sweep", "neg*", "--dtype", "fp16", "--backend", "interpreter", "--state", str(tmp_path / "state"),
         "--record", str(tmp_path / "record"), "--workers", "1", "--json"])

@@ -11,7 +11,7 @@ from tridiff.fuzz.sweep.pictures import draw
 SVG = "{http://www.w3.org/2000/svg}"
 
 
-def test_one_sheet_per_type_of_what_has_errors(tmp_path: Path) -> None:
+def test_one_sheet_per_type_of_what_has_errors(tmp_path: Path):
     many = [result(f"op{n}", ulps=0.6 + n / 10) for n in range(8)]
     again = replace(many[3], spec=replace(many[3].spec, op="op3_tl"))
     written = draw(record(*many, again, result("exp", dtype="bf16", ulps=1.5), replace(result("floor"), profile=()),
@@ -22,7 +22,7 @@ def test_one_sheet_per_type_of_what_has_errors(tmp_path: Path) -> None:
     assert titles == [[f"op{n}: {0.6 + n / 10:.4g}" for n in range(8)], ["exp: 1.5"]]
 
 
-def test_heights_are_parts_of_the_largest_error_and_equal_neighbours_are_one_step(tmp_path: Path) -> None:
+def test_heights_are_parts_of_the_largest_error_and_equal_neighbours_are_one_step(tmp_path: Path):
     profile = (0.0, 1.0, 1.0, 4.0, -1.0, 2.0, 0.0, 0.0)
     (path,) = draw(record(replace(result("exp", ulps=4.0), profile=profile)), tmp_path)
     (plot,) = ET.parse(path).getroot().findall(f"{SVG}g")

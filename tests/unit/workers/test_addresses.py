@@ -9,7 +9,7 @@ import pytest
 from tridiff.fuzz.workers import addresses
 
 
-def test_a_socket_in_a_folder_with_a_long_path_is_reached(tmp_path: Path) -> None:
+def test_a_socket_in_a_folder_with_a_long_path_is_reached(tmp_path: Path):
     folder = tmp_path / ("n" * 120)
     folder.mkdir()
     path = str(folder / "socket")

@@ -39,13 +39,13 @@ def _wrapped(outer: Callable[[str], Exception], inner: Exception) -> BaseExcepti
         return error
 
 
-def test_a_declined_case_is_not_checked_and_keeps_its_reason() -> None:
+def test_a_declined_case_is_not_checked_and_keeps_its_reason():
     found = classify(Declined("no torch expression for the node asm"), "cuda")
     assert (found.verdict, found.reason) == (Verdict.NOT_CHECKED, "no torch expression for the node asm")
     assert not found.spent
 
 
-def test_failures_of_torch_compile_are_compile_errors_of_its_stages() -> None:
+def test_failures_of_torch_compile_are_compile_errors_of_its_stages():
     for outer, stage in ((InductorError, "inductor"), (Unsupported, "dynamo")):
         for backend in ("cuda", "interpreter"):
             found = classify(_wrapped(outer, NotImplementedError("sort of 513 elements")), backend)
@@ -53,12 +53,12 @@ def test_failures_of_torch_compile_are_compile_errors_of_its_stages() -> None:
             assert found.kind == "sort of N elements"
 
 
-def test_an_assertion_on_the_device_is_one_whoever_wraps_it() -> None:
+def test_an_assertion_on_the_device_is_one_whoever_wraps_it():
     found = classify(_wrapped(InductorError, RuntimeError("CUDA error: device-side assert triggered")), "cuda")
     assert (found.verdict, found.kind, found.spent) == (Verdict.CRASH, "device_assert", True)
 
 
-def test_advice_about_assertions_is_no_assertion() -> None:
+def test_advice_about_assertions_is_no_assertion():
     advice = "Compile with `TORCH_USE_CUDA_DSA` to enable device-side assertions."
     for said, kind in (("misaligned address", "misaligned_address"), ("an illegal memory access", "illegal_address"),
                        ("unspecified launch failure", "launch_failure"),
@@ -69,7 +69,7 @@ def test_advice_about_assertions_is_no_assertion() -> None:
         assert not asserted_on_the_device(error)
 
 
-def test_errors_of_the_device_that_have_no_kind_of_their_own_are_told_apart_by_what_they_say() -> None:
+def test_errors_of_the_device_that_have_no_kind_of_their_own_are_told_apart_by_what_they_say():
     advice = ("Search for `cudaErrorUnknown' in https://docs.nvidia.com for more information.\n"
               "CUDA kernel errors might be asynchronously reported at some other API call, so the stacktrace below "
               "might be incorrect.\nFor debugging consider passing CUDA_LAUNCH_BLOCKING=1\n"
@@ -79,7 +79,7 @@ def test_errors_of_the_device_that_have_no_kind_of_their_own_are_told_apart_by_w
     assert kinds == ["CUDA error: hardware stack error", "CUDA error: unknown error"]
 
 
-def test_the_text_of_an_assertion_is_the_reason() -> None:
+def test_the_text_of_an_assertion_is_the_reason():
     error = RuntimeError("Triton Error [CUDA]: device-side assert triggered")
     assert asserted_on_the_device(_wrapped(RuntimeError, error))
     assert classify(error, "cuda", asserted="index out of range").reason.endswith("triggered: index out of range")
@@ -87,12 +87,12 @@ def test_the_text_of_an_assertion_is_the_reason() -> None:
     assert reported.reason == "the sanitizer stopped it: Deadlock detected"
 
 
-def test_a_refutation_keeps_its_kind_whatever_the_device_says_meanwhile() -> None:
+def test_a_refutation_keeps_its_kind_whatever_the_device_says_meanwhile():
     found = classify(_wrapped(refuted_by_a_sanitizer, RuntimeError("CUDA error: device-side assert triggered")), "cuda")
     assert (found.verdict, found.kind, found.where, found.spent) == (Verdict.DISAGREE, "sanitizer", "consan", True)
 
 
-def test_what_an_installation_lacks_is_not_checked() -> None:
+def test_what_an_installation_lacks_is_not_checked():
     found = classify(_wrapped(RuntimeError, RuntimeError("Cannot find ptxas")), "cuda")
     assert (found.verdict, found.kind) == (Verdict.NOT_CHECKED, "no_assembler") and not found.spent
     assert classify(RuntimeError("Cannot find a layout; ptxas was not run"), "cuda").verdict is Verdict.COMPILE_ERROR
@@ -103,7 +103,7 @@ def test_what_an_installation_lacks_is_not_checked() -> None:
     assert classify(_wrapped(RuntimeError, other), "compile:gfx942").verdict is Verdict.COMPILE_ERROR
 
 
-def test_a_limit_of_registers_that_ptxas_cannot_keep_is_not_checked() -> None:
+def test_a_limit_of_registers_that_ptxas_cannot_keep_is_not_checked():
     error = RuntimeError("Internal Triton PTX codegen error\n`ptxas` stderr:\nptxas-blackwell fatal : (C7602) "
                          "Insufficient registers (32) to compile instruction at line 434 in function kernel. Try to "
                          "compile with register target of 62 or higher.")
@@ -118,7 +118,7 @@ def refuted_by_a_sanitizer(message: str) -> Exception:
 
 
 @pytest.mark.parametrize("backend", ["cuda", "interpreter"])
-def test_an_error_where_outputs_are_judged_is_tridiffs_own(backend: str) -> None:
+def test_an_error_where_outputs_are_judged_is_tridiffs_own(backend: str):
     with pytest.raises(Exception, match="unknown dtype") as raised:
         cast(torch.zeros(2), to="no such type")
     try:
@@ -139,7 +139,7 @@ def test_an_error_where_outputs_are_judged_is_tridiffs_own(backend: str) -> None
     ("u32", ("4294967295", "1"), False, Verdict.CRASH, "CUDA"),
     ("i32", ("2147483647", "-1", "1"), True, Verdict.CRASH, PERHAPS_TRAPPED)])
 def test_a_launch_that_failed_for_no_said_reason_is_right_where_an_assertion_is_due_alone(
-        dtype: str, values: tuple[str, ...], debug: bool, verdict: Verdict, said: str) -> None:
+        dtype: str, values: tuple[str, ...], debug: bool, verdict: Verdict, said: str):
     """The last sum leaves i32 in one order and not in the other."""
     call = Call(row="overflow.fold", operands=(Operand(dtype=dtype, shape=(len(values),)),), stored=(dtype,),
                 options={"axis": 0, "by": "sum"})
@@ -154,6 +154,6 @@ def test_a_launch_that_failed_for_no_said_reason_is_right_where_an_assertion_is_
     assert outcome.verdict.failed == (outcome.signature is not None and outcome.signature.kind == "launch_failure")
 
 
-def test_a_text_without_addresses_keeps_names_of_files_whole() -> None:
+def test_a_text_without_addresses_keeps_names_of_files_whole():
     """A name that is drawn by chance has 0x in it one time in some hundred."""
     assert plainly("ptxas /tmp/some.folder/tmpq0x3fab.ptx; at 0x7f31\n ends") == "ptxas tmpq0x3fab.ptx, at ends"

@@ -43,7 +43,7 @@ def shown(outcome: Outcome) -> tuple[str, str]:
     return outcome.signature.kind, outcome.signature.where
 
 
-def test_a_right_kernel_agrees() -> None:
+def test_a_right_kernel_agrees():
     runner = FakeRunner(double)
     outcome = judge(case("1", "-2", "3"), runner=runner)
     assert (outcome.verdict, outcome.reason, outcome.signature, outcome.failing_rows) == (Verdict.AGREE, "", None, ())
@@ -51,7 +51,7 @@ def test_a_right_kernel_agrees() -> None:
     assert (outcome.launches, runner.launches, outcome.compiled_kernels) == (1, 1, 1)
 
 
-def test_a_wrong_row_disagrees_and_is_named() -> None:
+def test_a_wrong_row_disagrees_and_is_named():
     outcome = judge(case("1", "-2", "3"), wrong_at(1, 9))
     assert outcome.verdict is Verdict.DISAGREE
     assert outcome.reason == "1 of 3 rows of out are wrong (value)"
@@ -62,7 +62,7 @@ def test_a_wrong_row_disagrees_and_is_named() -> None:
     assert outcome.evidence.actual == {"out": ("2", "9", "6")}
 
 
-def test_a_target_may_name_arrays_that_are_alike_by_one_word() -> None:
+def test_a_target_may_name_arrays_that_are_alike_by_one_word():
     of = target()
     judged = dataclasses.replace(of.judge, output_class=lambda name: {"out": "any output"}[name])
     of = dataclasses.replace(of, judge=judged)
@@ -73,12 +73,12 @@ def test_a_target_may_name_arrays_that_are_alike_by_one_word() -> None:
 
 @pytest.mark.parametrize("value, wrong, kind", [
     ("1.0", float("nan"), "nan_unexpected"), ("nan", 3.0, "nan_missing"), ("inf", 3.0, "inf"), ("1.0", 2.5, "value")])
-def test_kinds_of_mismatch(value: str, wrong: float, kind: str) -> None:
+def test_kinds_of_mismatch(value: str, wrong: float, kind: str):
     outcome = judge(case(value, "1.0", dtype="fp32"), wrong_at(0, wrong))
     assert outcome.signature.kind == kind
 
 
-def test_the_sign_of_zero_counts_where_the_rule_says_so() -> None:
+def test_the_sign_of_zero_counts_where_the_rule_says_so():
     assert judge(case("0.0", dtype="fp32"), wrong_at(0, -0.0), of=target(rule=BIT)).verdict is Verdict.DISAGREE
     assert judge(case("0.0", dtype="fp32"), wrong_at(0, 0.0), of=target(rule=BIT)).verdict is Verdict.AGREE
 
@@ -86,7 +86,7 @@ def test_the_sign_of_zero_counts_where_the_rule_says_so() -> None:
 # -- memory ---------------------------------------------------------------------------------------
 
 @pytest.mark.parametrize("dtype", ["i32", "u8", "fp32", "fp16", "fp8e5"])
-def test_an_element_that_was_never_written(dtype: str) -> None:
+def test_an_element_that_was_never_written(dtype: str):
     def kernel(launch: Launch, number: int) -> None:
         out, a = logical(launch, "out"), logical(launch, "a")
         out[:2].copy_((a[:2].float() * 2).to(a.dtype) if dtype == "fp8e5" else a[:2] * 2)
@@ -98,7 +98,7 @@ def test_an_element_that_was_never_written(dtype: str) -> None:
 
 
 @pytest.mark.parametrize("dtype, value", [("fp32", "nan"), ("i8", "-85")])
-def test_an_unwritten_element_whose_right_value_looks_like_poison(dtype: str, value: str) -> None:
+def test_an_unwritten_element_whose_right_value_looks_like_poison(dtype: str, value: str):
     """The first launch shows nothing: poison is a NaN, and 0xAB + 0xAB wraps to 86, so -85 stands for the copy."""
     outcome = judge(case("1", value, dtype=dtype), of=target(oracles=("same_torch", "same_numpy")),
                     kernel=lambda launch, number: logical(launch, "out")[:1].copy_(logical(launch, "a")[:1]))
@@ -107,7 +107,7 @@ def test_an_unwritten_element_whose_right_value_looks_like_poison(dtype: str, va
     assert outcome.launches == 2
 
 
-def test_a_written_nan_is_not_taken_for_poison() -> None:
+def test_a_written_nan_is_not_taken_for_poison():
     outcome = judge(case("nan:0x400015", "nan", dtype="fp32"), of=target(oracles=("same_torch", "same_numpy")),
                     kernel=lambda launch, number: logical(launch, "out").copy_(logical(launch, "a")))
     assert outcome.verdict is Verdict.AGREE
@@ -116,7 +116,7 @@ def test_a_written_nan_is_not_taken_for_poison() -> None:
 
 @pytest.mark.parametrize("gap, offset", [(0, 0), (1, 3)])
 @pytest.mark.parametrize("where", ["before", "behind"])
-def test_a_write_outside_the_array(where: str, gap: int, offset: int) -> None:
+def test_a_write_outside_the_array(where: str, gap: int, offset: int):
     def trespass(launch: Launch, number: int) -> None:
         pointer = launch.pointer("out")
         inside = pointer.storage_offset()
@@ -128,17 +128,17 @@ def test_a_write_outside_the_array(where: str, gap: int, offset: int) -> None:
     assert outcome.reason == "1 elements outside array out were written"
 
 
-def test_a_write_behind_an_input() -> None:
+def test_a_write_behind_an_input():
     outcome = judge(case("1", "2", "3"), then(lambda launch, number: launch.pointer("a")[3].fill_(1)))
     assert shown(outcome) == ("out_of_bounds", "a")
 
 
-def test_an_overwritten_input_is_a_finding_although_the_output_is_right() -> None:
+def test_an_overwritten_input_is_a_finding_although_the_output_is_right():
     outcome = judge(case("1", "2", "3"), then(lambda launch, number: logical(launch, "a")[1].add_(1)))
     assert shown(outcome) == ("input_overwritten", "a")
 
 
-def test_guards_are_as_wide_as_the_tests_assume() -> None:
+def test_guards_are_as_wide_as_the_tests_assume():
     assert GUARD == 256 and CPU.type == "cpu"
 
 
@@ -158,21 +158,21 @@ def everything_wrong_is_known(monkeypatch: pytest.MonkeyPatch) -> None:
 
 
 @pytest.mark.usefixtures("everything_wrong_is_known")
-def test_elements_that_a_known_issue_leaves_unwritten_are_no_second_finding() -> None:
+def test_elements_that_a_known_issue_leaves_unwritten_are_no_second_finding():
     outcome = judge(case("1", "2", "3", repeats=2), unwritten_first)
     assert shown(outcome) == ("unwritten", "out")
     assert (outcome.explained_by, outcome.explained_too) == (("missing-store",), ("lost-store",))
 
 
 @pytest.mark.usefixtures("everything_wrong_is_known")
-def test_an_element_that_changes_beside_a_known_issue_is_new() -> None:
+def test_an_element_that_changes_beside_a_known_issue_is_new():
     outcome = judge(case("1", "2", "7", repeats=2), unwritten_first)
     assert shown(outcome) == ("nondeterministic", "out") and outcome.explained_by == ()
 
 
 # -- repeats and options --------------------------------------------------------------------------
 
-def test_other_bits_on_a_repeat_are_nondeterminism() -> None:
+def test_other_bits_on_a_repeat_are_nondeterminism():
     """+0.0 and -0.0 are one number, so only the repeat can tell."""
     kernel = filling(lambda number: -0.0 if number == 2 else 0.0)
     once = judge(case("0.0", "0.0", dtype="fp32", repeats=1), kernel)
@@ -183,7 +183,7 @@ def test_other_bits_on_a_repeat_are_nondeterminism() -> None:
     assert (once.launches, outcome.launches) == (2, 3)
 
 
-def test_an_accumulation_in_no_fixed_order_is_held_against_the_reference_every_time() -> None:
+def test_an_accumulation_in_no_fixed_order_is_held_against_the_reference_every_time():
     """Two launches of atomic additions of floats need not agree with each other, but both with the oracle."""
     of = target(rule=NUM0)
     of = dataclasses.replace(of, judge=dataclasses.replace(of.judge, unordered=lambda one: ("out",)))
@@ -201,7 +201,7 @@ def under_variant(change: Callable[[Launch], object]) -> Kernel:
     return then(lambda launch, number: change(launch) if launch.options == VARIANT else None)
 
 
-def test_a_wrong_value_under_other_options_is_a_wrong_value() -> None:
+def test_a_wrong_value_under_other_options_is_a_wrong_value():
     kernel = under_variant(lambda launch: logical(launch, "out")[0].fill_(77))
     assert judge(case("1", "2"), kernel).verdict is Verdict.AGREE
     outcome = judge(case("1", "2", variants=(VARIANT,)), kernel)
@@ -210,13 +210,13 @@ def test_a_wrong_value_under_other_options_is_a_wrong_value() -> None:
     assert outcome.evidence.actual == {"out": ("77", "4")}
 
 
-def test_the_first_launch_is_not_told_as_another_one() -> None:
+def test_the_first_launch_is_not_told_as_another_one():
     outcome = judge(case("1", "2", variants=(VARIANT,), repeats=1), wrong_at(0, 77))
     assert shown(outcome) == ("value", "out")
     assert outcome.evidence is not None and outcome.evidence.launched is None
 
 
-def test_what_ends_a_launch_under_other_options_is_told_with_them() -> None:
+def test_what_ends_a_launch_under_other_options_is_told_with_them():
     def ends(launch: Launch) -> None:
         raise ValueError("of these options")
 
@@ -228,7 +228,7 @@ def test_what_ends_a_launch_under_other_options_is_told_with_them() -> None:
     assert outcome.evidence is not None and outcome.evidence.launched == Launched(options=VARIANT)
 
 
-def test_other_bits_under_other_options_are_option_dependence() -> None:
+def test_other_bits_under_other_options_are_option_dependence():
     # Values of either sign are within the tolerance; the options' bits are compared without one.
     outcome = judge(case("1.0", "2.0", dtype="fp32", variants=(VARIANT,)), of=target(rule=ABS(1000, origin="test")),
                     kernel=under_variant(lambda launch: logical(launch, "out").neg_()))
@@ -238,12 +238,12 @@ def test_other_bits_under_other_options_are_option_dependence() -> None:
 
 
 @pytest.mark.parametrize("more", [{"variants": (VARIANT,)}, {"repeats": 1}], ids=["variant", "repeat"])
-def test_a_second_launch_that_writes_outside_is_seen(more: dict[str, Any]) -> None:
+def test_a_second_launch_that_writes_outside_is_seen(more: dict[str, Any]):
     kernel = then(lambda launch, number: launch.pointer("out")[2].fill_(1) if number == 1 else None)
     assert shown(judge(case("1", "2", **more), kernel)) == ("out_of_bounds", "out")
 
 
-def test_references_are_asked_once_about_all_launches_of_a_case(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_references_are_asked_once_about_all_launches_of_a_case(monkeypatch: pytest.MonkeyPatch):
     asked: list[str] = []
     call = judging.call
     monkeypatch.setattr(judging, "call", lambda reference, *given: (
@@ -253,7 +253,7 @@ def test_references_are_asked_once_about_all_launches_of_a_case(monkeypatch: pyt
     assert (runner.launches, asked) == (3, ["torch", "numpy"])
 
 
-def test_variants_run_with_their_options() -> None:
+def test_variants_run_with_their_options():
     runner = FakeRunner(double)
     assert judge(case("1", variants=(VARIANT, LaunchOptions(num_stages=1)), repeats=1), runner=runner).verdict is (
         Verdict.AGREE)
@@ -265,7 +265,7 @@ def test_variants_run_with_their_options() -> None:
     ({"num_warps": 4, "enable_fp_fusion": False},
      "asked for enable_fp_fusion=True, the compiled kernel has enable_fp_fusion=False"),
 ])
-def test_options_that_were_not_used_are_not_checked(readback: dict[str, int | bool], reason: str) -> None:
+def test_options_that_were_not_used_are_not_checked(readback: dict[str, int | bool], reason: str):
     """Even a wrong result says nothing then."""
     outcome = judge(case("1"), wrong_at(0, 9), readback=readback)
     assert (outcome.verdict, outcome.reason, outcome.signature) == (Verdict.NOT_CHECKED, reason, None)
@@ -276,7 +276,7 @@ def test_options_that_were_not_used_are_not_checked(readback: dict[str, int | bo
 
 # -- oracles --------------------------------------------------------------------------------------
 
-def test_oracles_that_contradict_each_other_are_not_a_pass_and_not_a_finding() -> None:
+def test_oracles_that_contradict_each_other_are_not_a_pass_and_not_a_finding():
     of = target(oracles=("doubled_torch", "tripled_numpy"))
     outcome = judge(case("0", "1", "2"), of=of)
     assert outcome.verdict is Verdict.NOT_CHECKED
@@ -286,18 +286,18 @@ def test_oracles_that_contradict_each_other_are_not_a_pass_and_not_a_finding() -
     assert outcome.evidence.expected == {"torch": {"out": ("0", "2", "4")}, "numpy": {"out": ("0", "3", "6")}}
 
 
-def test_a_result_that_both_contradicting_oracles_reject_is_no_agreement() -> None:
+def test_a_result_that_both_contradicting_oracles_reject_is_no_agreement():
     of = target(oracles=("doubled_torch", "tripled_numpy"))
     assert judge(case("1"), wrong_at(0, 50), of=of).verdict is not Verdict.AGREE
 
 
-def test_an_exact_oracle_settles_a_conflict() -> None:
+def test_an_exact_oracle_settles_a_conflict():
     of = target(oracles=("doubled_torch", "tripled_numpy", "exact"))
     assert judge(case("0", "1", "2"), of=of).verdict is Verdict.AGREE
     assert judge(case("0", "1", "2"), wrong_at(1, 3), of=of).verdict is Verdict.DISAGREE
 
 
-def test_undefined_rows_are_neither_right_nor_wrong() -> None:
+def test_undefined_rows_are_neither_right_nor_wrong():
     of = target(defined="positive")
     outcome = judge(case("1", "-1", "2"), wrong_at(1, 99), of=of)
     assert outcome.verdict is Verdict.AGREE
@@ -305,25 +305,25 @@ def test_undefined_rows_are_neither_right_nor_wrong() -> None:
     assert judge(case("1", "-1", "2"), wrong_at(2, 99), of=of).verdict is Verdict.DISAGREE
 
 
-def test_a_case_of_undefined_rows_only_is_not_checked() -> None:
+def test_a_case_of_undefined_rows_only_is_not_checked():
     outcome = judge(case("1", "2"), of=target(defined="nowhere"))
     assert (outcome.verdict, outcome.reason) == (Verdict.NOT_CHECKED, "the contract leaves every row open")
     assert outcome.rows.judged == 0
 
 
-def test_undefined_rows_may_differ_between_launches() -> None:
+def test_undefined_rows_may_differ_between_launches():
     kernel = then(lambda launch, number: logical(launch, "out")[1].fill_(number))
     one = case("1", "-1", "2", repeats=2, variants=(VARIANT,))
     assert judge(one, kernel, of=target(defined="positive")).verdict is Verdict.AGREE
     assert judge(one, kernel).verdict is Verdict.DISAGREE
 
 
-def test_an_empty_batch_judges_nothing() -> None:
+def test_an_empty_batch_judges_nothing():
     outcome = judge(case())
     assert (outcome.verdict, outcome.rows.judged) == (Verdict.AGREE, 0)
 
 
-def test_a_large_batch_is_judged_whole_by_torch_and_in_part_by_numpy() -> None:
+def test_a_large_batch_is_judged_whole_by_torch_and_in_part_by_numpy():
     rows = 1 << 17
     one = case("1")
     one = replace(one, sizes={"rows": rows}, arrays=(

@@ -37,7 +37,7 @@ def array(host: int) -> Any:
 
 
 @pytest.mark.parametrize("cooperative", [False, True])
-def test_what_the_driver_is_handed(cooperative: bool, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_what_the_driver_is_handed(cooperative: bool, monkeypatch: pytest.MonkeyPatch):
     driver = Driver([8, 4, 8, 1, 2, 4, 8, 8, 8, 8])
     monkeypatch.setattr(launchers, "_cuda", lambda: driver)
     launchers.launch(("*fp32", "i32", "i64", "i1", "u16", "fp32", "constexpr", "fp64", "*i8"), (7, 5, 3), 99, 11,
@@ -50,7 +50,7 @@ def test_what_the_driver_is_handed(cooperative: bool, monkeypatch: pytest.Monkey
         ("Q", 0))]
 
 
-def test_failures_carry_the_words_of_triton_launchers(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_failures_carry_the_words_of_triton_launchers(monkeypatch: pytest.MonkeyPatch):
     monkeypatch.setattr(launchers, "_cuda", lambda: Driver([8, 8]))
     with pytest.raises(RuntimeError, match=r"^Triton Error \[CUDA\]: driver says 700$"):
         launchers.launch((), (1, 1, 1), 0, 13, False, (None, None), (4, 1, 0), ())
@@ -58,14 +58,14 @@ def test_failures_carry_the_words_of_triton_launchers(monkeypatch: pytest.Monkey
         launchers.launch(("i32", "*i8"), (1, 1, 1), 0, 11, False, (None, None), (4, 1, 0), (1, array(64)))
 
 
-def test_an_empty_grid_launches_nothing(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_an_empty_grid_launches_nothing(monkeypatch: pytest.MonkeyPatch):
     driver = Driver([])
     monkeypatch.setattr(launchers, "_cuda", lambda: driver)
     launchers.launch((), (4, 0, 1), 0, 11, False, (None, None), (4, 1, 0), ())
     assert driver.config is None
 
 
-def test_a_sixteenth_of_signatures_and_what_is_rare_keep_triton_s_launcher() -> None:
+def test_a_sixteenth_of_signatures_and_what_is_rare_keep_triton_s_launcher():
     drawn = [tuple(["*fp32"] * a + ["i32"] * b + ["fp32"] * c) for a in range(12) for b in range(12) for c in range(12)]
     kept = sum(not launchers.serves(one, num_ctas=1, dependent=False) for one in drawn)
     assert len(drawn) / 24 < kept < len(drawn) / 10

@@ -48,14 +48,14 @@ def judged(defined: str, *, wrong: str = "") -> Verdict:
 
 
 @pytest.mark.parametrize("defined", ["first_open", "second_open"])
-def test_the_open_output_does_not_decide_whichever_comes_first(defined: str) -> None:
+def test_the_open_output_does_not_decide_whichever_comes_first(defined: str):
     open_one, judged_one = ("one", "two") if defined == "first_open" else ("two", "one")
     assert judged(defined) is Verdict.AGREE
     assert judged(defined, wrong=judged_one) is Verdict.DISAGREE
     assert judged(defined, wrong=open_one) is Verdict.AGREE
 
 
-def test_nothing_judged_is_not_checked() -> None:
+def test_nothing_judged_is_not_checked():
     assert judged("nowhere") is Verdict.NOT_CHECKED
 
 
@@ -63,7 +63,7 @@ def same(a: torch.Tensor) -> torch.Tensor:
     return a
 
 
-def test_a_truth_value_that_was_never_written_is_told_as_such() -> None:
+def test_a_truth_value_that_was_never_written_is_told_as_such():
     case = Case(target="fake.one", sizes={"n": 2}, arrays=(
         "a i1[n] = 0, 0", "out i1[n]"))
     target = Target(

@@ -71,7 +71,7 @@ def recovers(pool: Pool) -> None:
     ("worker_killed", Verdict.CRASH, "SIGKILL"), ("endless_kernel", Verdict.HANG, ""),
 ])
 def test_a_process_fault_is_its_verdict_and_the_next_case_agrees(
-        pool: Pool, fault: str, verdict: Verdict, kind: str, monkeypatch: pytest.MonkeyPatch) -> None:
+        pool: Pool, fault: str, verdict: Verdict, kind: str, monkeypatch: pytest.MonkeyPatch):
     if verdict is Verdict.HANG:
         recovers(pool)
         hang_limit(pool, ENDLESS, monkeypatch)
@@ -90,7 +90,7 @@ def test_a_process_fault_is_its_verdict_and_the_next_case_agrees(
 
 
 def test_a_hang_is_killed_within_its_limit_and_named_after_its_stage(
-        interpreter: Pool, monkeypatch: pytest.MonkeyPatch) -> None:
+        interpreter: Pool, monkeypatch: pytest.MonkeyPatch):
     recovers(interpreter)
     victim = interpreter.worker
     hang_limit(interpreter, 0.7, monkeypatch)
@@ -108,7 +108,7 @@ def test_a_hang_is_killed_within_its_limit_and_named_after_its_stage(
     ("compile:sm_90", "runtime_error", Verdict.AGREE, None),
     ("compile:sm_90", "wrong_value", Verdict.AGREE, None),
 ], indirect=["pool"])
-def test_faults_of_the_hook(pool: Pool, fault: str, verdict: Verdict, kind: str | None) -> None:
+def test_faults_of_the_hook(pool: Pool, fault: str, verdict: Verdict, kind: str | None):
     outcome = pool.execute(division((7,), (2,)), f"own+fault:{fault}")
     assert outcome.verdict is verdict, outcome.reason
     assert (outcome.signature is None) == (verdict is Verdict.AGREE)
@@ -117,7 +117,7 @@ def test_faults_of_the_hook(pool: Pool, fault: str, verdict: Verdict, kind: str 
     recovers(pool)
 
 
-def test_a_wrong_value_carries_its_evidence(interpreter: Pool) -> None:
+def test_a_wrong_value_carries_its_evidence(interpreter: Pool):
     outcome = interpreter.execute(division((4, -1, 9), (2, 2, 4)), "own+fault:trunc_for_floor")
     assert outcome.verdict is Verdict.DISAGREE
     assert outcome.signature.key == (
@@ -132,7 +132,7 @@ def test_a_wrong_value_carries_its_evidence(interpreter: Pool) -> None:
     assert evidence.expected == {"torch": {"out": ("2", "-1", "2")}, "numpy": {"out": ("2", "-1", "2")}}
 
 
-def test_of_a_long_output_the_first_wrong_elements_are_told(interpreter: Pool) -> None:
+def test_of_a_long_output_the_first_wrong_elements_are_told(interpreter: Pool):
     outcome = interpreter.execute(division((4,) * 5000 + (-1, 9, -3), (2,) * 5003), "own+fault:trunc_for_floor")
     assert outcome.evidence.wrong == tuple(
         WrongElement(output="out", place=place, actual=got, expected={"torch": right, "numpy": right})
@@ -140,13 +140,13 @@ def test_of_a_long_output_the_first_wrong_elements_are_told(interpreter: Pool) -
     assert interpreter.execute(division((-1,), (2,)), "own+fault:trunc_for_floor").evidence.wrong == ()
 
 
-def test_out_of_bounds_writes_are_seen(interpreter: Pool) -> None:
+def test_out_of_bounds_writes_are_seen(interpreter: Pool):
     outcome = interpreter.execute(addition(), "own+fault:mask_off_by_one")
     assert outcome.verdict is Verdict.DISAGREE
     assert outcome.signature.kind == "out_of_bounds"
 
 
-def test_an_oversized_case_is_refused_with_one_line(pool: Pool) -> None:
+def test_an_oversized_case_is_refused_with_one_line(pool: Pool):
     assert refusal(lambda: pool.execute(addition(rows=10**13), "own")) == (
         "array a would take 40,000,000,000,000 bytes (10,000,000,000,000 elements); "
         "keep every array within 268,435,456 elements")
@@ -163,14 +163,14 @@ def test_an_oversized_case_is_refused_with_one_line(pool: Pool) -> None:
      "case names an array twice"),
 ])
 def test_what_cannot_be_run_is_refused_and_the_worker_lives(
-        interpreter: Pool, case: Case, subject: str, message: str) -> None:
+        interpreter: Pool, case: Case, subject: str, message: str):
     before = interpreter.deaths
     assert refusal(lambda: interpreter.execute(case, subject)).startswith(message)
     recovers(interpreter)
     assert interpreter.deaths == before
 
 
-def test_a_worker_killed_from_outside_in_the_middle_of_a_case(interpreter: Pool) -> None:
+def test_a_worker_killed_from_outside_in_the_middle_of_a_case(interpreter: Pool):
     recovers(interpreter)
     victim = interpreter.worker
 
@@ -183,7 +183,7 @@ def test_a_worker_killed_from_outside_in_the_middle_of_a_case(interpreter: Pool)
     recovers(interpreter)
 
 
-def test_a_worker_killed_between_two_cases_is_a_verdict_of_the_next_and_no_more(interpreter: Pool) -> None:
+def test_a_worker_killed_between_two_cases_is_a_verdict_of_the_next_and_no_more(interpreter: Pool):
     recovers(interpreter)
     os.kill(interpreter.worker, signal.SIGKILL)
     time.sleep(0.2)
@@ -192,7 +192,7 @@ def test_a_worker_killed_between_two_cases_is_a_verdict_of_the_next_and_no_more(
     recovers(interpreter)
 
 
-def test_deaths_are_replaced_by_the_warm_spare(interpreter: Pool) -> None:
+def test_deaths_are_replaced_by_the_warm_spare(interpreter: Pool):
     before, measured = interpreter.deaths, len(interpreter.replacement_seconds)
     for _ in range(5):
         interpreter.execute(addition(), "own+fault:worker_killed")
@@ -201,21 +201,21 @@ def test_deaths_are_replaced_by_the_warm_spare(interpreter: Pool) -> None:
     assert len(interpreter.replacement_seconds) >= measured + 5
 
 
-def test_inputs_are_told_without_launching(interpreter: Pool) -> None:
+def test_inputs_are_told_without_launching(interpreter: Pool):
     evidence = interpreter.inputs(addition(rows=4, dtype="i8"))
     assert evidence.inputs == {"a": ("-3", "-2", "-1", "0"), "b": ("-3", "-2", "-1", "0")}
     # The outputs hold poison: 0xAB.
     assert evidence.actual == {"out": ("-85",) * 4}
 
 
-def test_wanted_inputs_come_with_an_agreement(interpreter: Pool) -> None:
+def test_wanted_inputs_come_with_an_agreement(interpreter: Pool):
     outcome = interpreter.execute(addition(rows=3), "own", want_inputs=True)
     assert outcome.verdict is Verdict.AGREE
     assert outcome.evidence.actual == {"out": ("-6", "-4", "-2")}
     assert interpreter.execute(addition(rows=3), "own").evidence is None
 
 
-def test_the_environment_names_what_ran(interpreter: Pool) -> None:
+def test_the_environment_names_what_ran(interpreter: Pool):
     environment = interpreter.environment
     assert environment.backend == "interpreter"
     assert environment.triton and environment.torch and environment.repairs_off == ()
@@ -223,7 +223,7 @@ def test_the_environment_names_what_ran(interpreter: Pool) -> None:
 
 
 @pytest.mark.own_zygote
-def test_close_leaves_no_process_behind(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_close_leaves_no_process_behind(monkeypatch: pytest.MonkeyPatch):
     monkeypatch.setattr("tridiff.fuzz.workers.pool.SPARE_AFTER", 600.0)
     made = Pool(PoolOptions(backend="interpreter"))
     recovers(made)
@@ -239,7 +239,7 @@ def test_close_leaves_no_process_behind(monkeypatch: pytest.MonkeyPatch) -> None
 
 
 @pytest.mark.own_zygote
-def test_what_a_failing_assembler_leaves_goes_with_the_pool(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+def test_what_a_failing_assembler_leaves_goes_with_the_pool(monkeypatch: pytest.MonkeyPatch, tmp_path: Path):
     """Triton keeps the PTX that ptxas refused as a temporary file."""
     monkeypatch.setenv("TMPDIR", str(tmp_path))
     monkeypatch.setattr(tempfile, "tempdir", None)
@@ -253,7 +253,7 @@ def test_what_a_failing_assembler_leaves_goes_with_the_pool(monkeypatch: pytest.
     assert not list(tmp_path.iterdir())
 
 
-def test_nobody_outlives_a_driver_that_is_killed(tmp_path: Path) -> None:
+def test_nobody_outlives_a_driver_that_is_killed(tmp_path: Path):
     script = tmp_path / "driver.py"
     script.write_text(
         "import sys, time\n"
@@ -271,7 +271,7 @@ def test_nobody_outlives_a_driver_that_is_killed(tmp_path: Path) -> None:
 
 
 @pytest.mark.own_zygote
-def test_a_pool_that_cannot_start_says_so_in_one_line(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+def test_a_pool_that_cannot_start_says_so_in_one_line(monkeypatch: pytest.MonkeyPatch, tmp_path: Path):
     # A package of that name which comes first and does not import, as a broken installation would have it.
     (tmp_path / "tridiff").mkdir()
     (tmp_path / "tridiff" / "__init__.py").write_text("import tridiff.gone\n")
@@ -285,7 +285,7 @@ def test_a_pool_that_cannot_start_says_so_in_one_line(monkeypatch: pytest.Monkey
         made.close()
 
 
-def test_kernel_output_does_not_reach_the_protocol(interpreter: Pool) -> None:
+def test_kernel_output_does_not_reach_the_protocol(interpreter: Pool):
     """What a case prints lands in the worker's log; the messages travel on a socket of their own."""
     outcome = interpreter.execute(addition(), "own+fault:segfault")
     assert outcome.verdict is Verdict.CRASH
@@ -296,7 +296,7 @@ def test_kernel_output_does_not_reach_the_protocol(interpreter: Pool) -> None:
     assert {os.readlink(descriptors / "1"), os.readlink(descriptors / "2")} == {str(log)}
 
 
-def test_messages_survive_the_wire() -> None:
+def test_messages_survive_the_wire():
     request = protocol.Run(sequence=7, case=addition(), subject="own", backend="interpreter", want_inputs=True)
     written = protocol.line(request)
     assert written.count(b"\n") == 1 and written.endswith(b"\n")
@@ -307,7 +307,7 @@ def test_messages_survive_the_wire() -> None:
     assert protocol.read_zygote(protocol.line(protocol.Exited(pid=3, status=-9))) == protocol.Exited(pid=3, status=-9)
 
 
-def test_unaligned_and_empty_cases_run(pool: Pool) -> None:
+def test_unaligned_and_empty_cases_run(pool: Pool):
     assert pool.execute(addition(offset=1), "own").verdict is Verdict.AGREE
     empty = pool.execute(addition(rows=0), "own")
     if pool.options.backend == "interpreter":
@@ -316,7 +316,7 @@ def test_unaligned_and_empty_cases_run(pool: Pool) -> None:
         assert (empty.verdict, empty.reason) == (Verdict.NOT_CHECKED, "nothing to compile: the launch grid is empty")
 
 
-def test_layouts_do_not_change_the_verdict(interpreter: Pool) -> None:
+def test_layouts_do_not_change_the_verdict(interpreter: Pool):
     odd = Layout(offset=7, gap=1, step=3)
     case = addition(rows=33)
     case = replace(case, arrays=tuple(replace(spec, layout=odd) for spec in case.arrays))
@@ -324,7 +324,7 @@ def test_layouts_do_not_change_the_verdict(interpreter: Pool) -> None:
     assert interpreter.execute(case, "own+fault:stride_ignored").verdict is Verdict.DISAGREE
 
 
-def test_the_interpreter_has_no_options_to_vary(interpreter: Pool) -> None:
+def test_the_interpreter_has_no_options_to_vary(interpreter: Pool):
     case = replace(addition(), variants=(LaunchOptions(num_warps=8),), repeats=2)
     outcome = interpreter.execute(case, "own")
     assert (outcome.verdict, outcome.launches) == (Verdict.AGREE, 3)
@@ -344,7 +344,7 @@ print(sorted({name.partition(".")[0] for name in sys.modules} & {"torch", "trito
 """
 
 
-def test_the_parent_never_imports_torch_or_triton() -> None:
+def test_the_parent_never_imports_torch_or_triton():
     root = Path(__file__).parents[3]
     run = subprocess.run([sys.executable, "-c", PARENT], cwd=root, capture_output=True, text=True, timeout=120,
                          check=True)

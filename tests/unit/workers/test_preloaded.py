@@ -42,7 +42,7 @@ def options(made: Preloaded) -> PoolOptions:
     return PoolOptions(backend="interpreter", hang_limit=60, spare=False, preloaded=str(made.folder))
 
 
-def test_pools_share_one_process_that_has_imported_and_leave_nothing(preloaded: Preloaded, tmp_path: Path) -> None:
+def test_pools_share_one_process_that_has_imported_and_leave_nothing(preloaded: Preloaded, tmp_path: Path):
     with Pool(options(preloaded)) as one, Pool(options(preloaded)) as other:
         (zygote, worker), (second, _) = one.processes(), other.processes()
         assert parent_of(zygote) == parent_of(second) != os.getpid() and zygote != second
@@ -51,7 +51,7 @@ def test_pools_share_one_process_that_has_imported_and_leave_nothing(preloaded: 
 
 
 def test_what_is_interpreted_sees_no_gpu_and_what_is_launched_sees_those_of_the_machine(
-        preloaded: Preloaded, monkeypatch: pytest.MonkeyPatch) -> None:
+        preloaded: Preloaded, monkeypatch: pytest.MonkeyPatch):
     with Pool(options(preloaded)) as pool:
         for process in pool.processes():
             assert b"\0CUDA_VISIBLE_DEVICES=\0" in Path(f"/proc/{process}/environ").read_bytes()
@@ -59,7 +59,7 @@ def test_what_is_interpreted_sees_no_gpu_and_what_is_launched_sees_those_of_the_
     assert environment_of("", False)["CUDA_VISIBLE_DEVICES"] == "3"
 
 
-def test_what_many_workers_would_import_is_imported_once_before_they_are_forked() -> None:
+def test_what_many_workers_would_import_is_imported_once_before_they_are_forked():
     told: list[frozenset[str]] = []
 
     def more(kinds: frozenset[str]) -> tuple[str, ...]:
@@ -78,19 +78,19 @@ def test_what_many_workers_would_import_is_imported_once_before_they_are_forked(
     (("inductor.pointwise", "helpers.maximum"), (), {"compile"}, OF_INDUCTOR),
     (("triton.vector_add",), (), {"interpreter"}, ())])
 def test_a_campaign_shares_what_its_subjects_need_and_nothing_else(
-        targets: tuple[str, ...], subjects: tuple[str, ...], kinds: set[str], modules: tuple[str, ...]) -> None:
+        targets: tuple[str, ...], subjects: tuple[str, ...], kinds: set[str], modules: tuple[str, ...]):
     asked = campaign_options(targets=targets, subjects=subjects, backends=("interpreter", "compile:sm_90"))
     assert drivers.modules(asked, frozenset(kinds)) == modules
 
 
 def test_an_architecture_of_another_mode_and_a_build_without_a_process_fork_nothing(
-        preloaded: Preloaded, tmp_path: Path) -> None:
+        preloaded: Preloaded, tmp_path: Path):
     given = {"device": 0, "memory": 1 << 30, "log": tmp_path / "log", "environment": {}}
     for build, backend in (("", "compile:sm_90"), ("/no/such/build", "interpreter")):
         assert fork_zygote(preloaded.folder, build=build, backend=backend, **given) is None
 
 
-def test_a_pool_goes_on_when_the_process_is_killed_that_forked_its_zygote() -> None:
+def test_a_pool_goes_on_when_the_process_is_killed_that_forked_its_zygote():
     with Preloaded(("",), ("interpreter",)) as made, Pool(options(made)) as pool:
         zygote, worker = pool.processes()
         shared = parent_of(zygote)

@@ -108,7 +108,7 @@ NONSENSE: dict[str, tuple[Speech, str]] = {
 
 @pytest.mark.parametrize("what", NONSENSE)
 def test_nonsense_costs_the_worker_and_the_case_is_not_checked(
-        speaking: Start, what: str, monkeypatch: pytest.MonkeyPatch) -> None:
+        speaking: Start, what: str, monkeypatch: pytest.MonkeyPatch):
     monkeypatch.setattr("tridiff.fuzz.workers.connection.LONGEST_MESSAGE", 8 << 20)
     speech, reason = NONSENSE[what]
     made = speaking(speech, hang_limit=20.0)
@@ -132,26 +132,26 @@ def joined(request: protocol.RunJoined, *cases: Case) -> bytes:
     (lambda r: joined(r, B, A), f"it answers for case {B.digest}"), (lambda r: joined(r, A), "answers for case"),
     (lambda r: protocol.line(protocol.Done(sequence=r.sequence, outcome=outcome_of(A, Verdict.AGREE))), "of request")])
 def test_a_joint_launch_whose_answer_is_for_something_else_is_not_checked(
-        speaking: Start, answer: Callable[[protocol.RunJoined], bytes], reason: str) -> None:
+        speaking: Start, answer: Callable[[protocol.RunJoined], bytes], reason: str):
     made = speaking(lambda c, r: c.sendall(answer(r)))
     found = made.execute_joined((A, B), "own")
     assert (found.verdict, found.outcomes) == (Verdict.NOT_CHECKED, ()) and reason in found.reason
     assert made.deaths == 1 and made.execute(B, "own").verdict is Verdict.AGREE
 
 
-def test_a_joint_launch_in_which_the_worker_dies_or_hangs_fails_as_a_whole(speaking: Start) -> None:
+def test_a_joint_launch_in_which_the_worker_dies_or_hangs_fails_as_a_whole(speaking: Start):
     died = speaking(lambda c, r: c.shutdown(socket.SHUT_RDWR)).execute_joined((A, B), "own")
     hung = speaking(lambda c, r: None, hang_limit=0.2).execute_joined((A, B), "own")
     assert (died.verdict, died.passed(), hung.passed()) == (Verdict.CRASH, (), ())
     assert "stage materialise" in died.reason and "no answer within" in hung.reason
 
 
-def test_the_outcomes_of_a_joint_launch_are_those_of_its_cases(speaking: Start) -> None:
+def test_the_outcomes_of_a_joint_launch_are_those_of_its_cases(speaking: Start):
     found = speaking(lambda c, r: c.sendall(joined(r, A, B))).execute_joined((A, B), "own")
     assert [one.case_digest for one in found.passed()] == [A.digest, B.digest]
 
 
-def test_half_an_answer_and_the_end_is_a_death(speaking: Start) -> None:
+def test_half_an_answer_and_the_end_is_a_death(speaking: Start):
     made = speaking(half)
     assert made.execute(A, "own").verdict is Verdict.CRASH
     assert made.execute(B, "own").case_digest == B.digest
@@ -159,7 +159,7 @@ def test_half_an_answer_and_the_end_is_a_death(speaking: Start) -> None:
 
 @pytest.mark.parametrize("speech, most", [(again_and_again, 4.0), (to_and_fro, 8.0)])
 def test_announcing_stages_does_not_put_off_the_end(
-        speaking: Start, speech: Speech, most: float, monkeypatch: pytest.MonkeyPatch) -> None:
+        speaking: Start, speech: Speech, most: float, monkeypatch: pytest.MonkeyPatch):
     monkeypatch.setattr(pool, "FIRST_CASE", 0.0)
     made = speaking(speech, hang_limit=0.25, compile_limit=0.5)
     started = time.monotonic()
@@ -167,7 +167,7 @@ def test_announcing_stages_does_not_put_off_the_end(
     assert outcome.verdict is Verdict.HANG and time.monotonic() - started < most
 
 
-def test_bytes_that_come_between_two_cases_cost_no_case(speaking: Start) -> None:
+def test_bytes_that_come_between_two_cases_cost_no_case(speaking: Start):
     late = threading.Event()
 
     def speech(connection: socket.socket, request: protocol.Run) -> None:
@@ -186,7 +186,7 @@ def test_bytes_that_come_between_two_cases_cost_no_case(speaking: Start) -> None
 @pytest.mark.parametrize("stage, verdict", [("materialise", Verdict.NOT_CHECKED), ("launch", Verdict.HANG),
                                             ("judge", Verdict.NOT_CHECKED), ("compile", Verdict.HANG)])
 def test_every_stage_has_its_limit_and_only_the_subjects_own_speak_against_it(
-        speaking: Start, stage: str, verdict: Verdict) -> None:
+        speaking: Start, stage: str, verdict: Verdict):
     made = speaking(lambda c, r: c.sendall(staged(r, stage)), hang_limit=0.4, compile_limit=0.8)
     started = time.monotonic()
     outcome = made.execute(A, "own")
@@ -202,7 +202,7 @@ def test_every_stage_has_its_limit_and_only_the_subjects_own_speak_against_it(
     ("compile", "block: [3,0,0], thread: [5,0,0] Assertion `int16 overflow` failed.", Verdict.HANG)])
 def test_a_launch_that_an_assertion_stopped_has_time_to_end(
         speaking: Start, stage: str, said: str, verdict: Verdict,
-        monkeypatch: pytest.MonkeyPatch) -> None:
+        monkeypatch: pytest.MonkeyPatch):
     def speech(connection: socket.socket, request: protocol.Run) -> None:
         connection.sendall(staged(request, stage))
         time.sleep(1.0)
@@ -214,14 +214,14 @@ def test_a_launch_that_an_assertion_stopped_has_time_to_end(
 
 
 def test_an_assertion_puts_off_the_end_of_a_launch_once(
-        speaking: Start, monkeypatch: pytest.MonkeyPatch) -> None:
+        speaking: Start, monkeypatch: pytest.MonkeyPatch):
     monkeypatch.setattr(pool, "ASSERTED", 0.4)
     monkeypatch.setattr(Worker, "tail", lambda worker: "thread: [5,0,0] Assertion `int16 overflow` failed.")
     made = speaking(lambda c, r: c.sendall(staged(r, "launch")), hang_limit=0.3)
     assert made.execute(A, "own").reason == "no answer within 0.7 s of stage launch; the worker was killed"
 
 
-def test_time_that_ends_says_nothing_about_the_case(speaking: Start) -> None:
+def test_time_that_ends_says_nothing_about_the_case(speaking: Start):
     made = speaking(lambda c, r: None, hang_limit=30.0)
     started = time.monotonic()
     with pytest.raises(pool.TimeUp):
@@ -230,7 +230,7 @@ def test_time_that_ends_says_nothing_about_the_case(speaking: Start) -> None:
     assert made.execute(B, "own").verdict is Verdict.AGREE
 
 
-def test_a_refusal_is_one_and_the_worker_lives(speaking: Start) -> None:
+def test_a_refusal_is_one_and_the_worker_lives(speaking: Start):
     made = speaking(lambda c, r: c.sendall(protocol.line(protocol.Refused(
         sequence=r.sequence, case_digest=r.case.digest, problem="p", fix="f"))))
     with pytest.raises(TridiffError, match="p; f"):
@@ -238,7 +238,7 @@ def test_a_refusal_is_one_and_the_worker_lives(speaking: Start) -> None:
     assert made.execute(B, "own").verdict is Verdict.AGREE and made.deaths == 0
 
 
-def test_a_long_reason_is_cut_where_it_is_written() -> None:
+def test_a_long_reason_is_cut_where_it_is_written():
     outcome = Outcome(case_digest="d", target="t", subject="own", backend="b", verdict=Verdict.NOT_CHECKED)
     sent = protocol.line(protocol.Done(sequence=1, outcome=bounded(replace(outcome, reason="x" * 5000))))
     message = protocol.read_child(sent)
@@ -249,7 +249,7 @@ def test_a_long_reason_is_cut_where_it_is_written() -> None:
 
 @pytest.mark.own_zygote
 @pytest.mark.parametrize("how", [signal.SIGKILL, signal.SIGSTOP])
-def test_a_zygote_that_is_gone_or_stopped_is_replaced(how: signal.Signals, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_zygote_that_is_gone_or_stopped_is_replaced(how: signal.Signals, monkeypatch: pytest.MonkeyPatch):
     for limit in ("FORK_SECONDS", "EXIT_SECONDS", "CLOSE_SECONDS"):
         monkeypatch.setattr(forks, limit, 0.5)
     with Pool(PoolOptions(backend="interpreter", hang_limit=60, spare=False)) as made:
@@ -269,7 +269,7 @@ def test_a_zygote_that_is_gone_or_stopped_is_replaced(how: signal.Signals, monke
 
 @pytest.mark.parametrize("killed", [False, True])
 def test_a_spare_may_wait_long_and_one_that_is_dead_is_not_taken(
-        killed: bool, monkeypatch: pytest.MonkeyPatch) -> None:
+        killed: bool, monkeypatch: pytest.MonkeyPatch):
     monkeypatch.setattr(pool, "SPARE_AFTER", 0.0)
     with Pool(PoolOptions(backend="interpreter", hang_limit=60, spare=True)) as made:
         zygote, first = made.processes()
@@ -287,7 +287,7 @@ def test_a_spare_may_wait_long_and_one_that_is_dead_is_not_taken(
         assert (made.worker == spare) is not killed
 
 
-def test_a_zygote_whose_parent_is_gone_before_it_can_say_so_ends() -> None:
+def test_a_zygote_whose_parent_is_gone_before_it_can_say_so_ends():
     command = [sys.executable, "-m", "tridiff.fuzz.workers.zygote", "interpreter", "0", str(6 << 30), "1"]
     started = time.monotonic()
     ended = subprocess.run(command, stdin=subprocess.DEVNULL, timeout=60, check=False, cwd=Path(__file__).parents[3])
@@ -296,7 +296,7 @@ def test_a_zygote_whose_parent_is_gone_before_it_can_say_so_ends() -> None:
 
 # -- temporary folders -----------------------------------------------------------------------------
 
-def test_the_next_pool_sweeps_what_a_killed_one_left(tmp_path: Path) -> None:
+def test_the_next_pool_sweeps_what_a_killed_one_left(tmp_path: Path):
     from tridiff.fuzz.workers.leftovers import OwnFolder, sweep
 
     script = ("import sys, os, signal; from pathlib import Path; from tridiff.fuzz.workers.leftovers import OwnFolder\n"

@@ -21,7 +21,7 @@ def _launch() -> Any:
     return SimpleNamespace(reports=[], synchronise=lambda: None)
 
 
-def test_the_setting_ends_with_the_launch_and_debug_is_not_held_against_it() -> None:
+def test_the_setting_ends_with_the_launch_and_debug_is_not_held_against_it():
     before = KNOBS.instrumentation_mode
     launch, modes = _launch(), []
 
@@ -39,7 +39,7 @@ def test_the_setting_ends_with_the_launch_and_debug_is_not_held_against_it() -> 
     ("Triton Error [CUDA]: device-side assert triggered", Refuted),
     ("CUDA error: misaligned address\nCompile with TORCH_USE_CUDA_DSA to enable device-side assertions", RuntimeError),
 ])
-def test_only_an_assertion_is_a_report_of_the_sanitizer(said: str, kind: type[Exception]) -> None:
+def test_only_an_assertion_is_a_report_of_the_sanitizer(said: str, kind: type[Exception]):
     before = KNOBS.instrumentation_mode
 
     def work() -> None:
@@ -63,7 +63,7 @@ def error_output(tmp_path: Path) -> Iterator[None]:
 
 
 @pytest.mark.usefixtures("error_output")
-def test_a_fatal_error_of_llvm_comes_before_the_account_of_the_pass_that_met_it() -> None:
+def test_a_fatal_error_of_llvm_comes_before_the_account_of_the_pass_that_met_it():
     """Triton's account is the same for every defect; what LLVM said tells them apart."""
     diagnostics = Diagnostics()
     os.write(2, b"Unsupported conversion from f64 to f8E5M2 with rounding mode rtne\n"
@@ -73,7 +73,7 @@ def test_a_fatal_error_of_llvm_comes_before_the_account_of_the_pass_that_met_it(
 
 
 @pytest.mark.usefixtures("error_output")
-def test_the_text_of_a_failed_assertion_is_found_among_others() -> None:
+def test_the_text_of_a_failed_assertion_is_found_among_others():
     os.write(2, b"k.py:3: f: block: [0,0,0], thread: [1,0,0] Assertion `of an earlier case` failed.\n")
     said = Diagnostics()
     assert said.asserted() == ""

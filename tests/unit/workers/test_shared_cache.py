@@ -22,7 +22,7 @@ def _missing(path: Path, times: int) -> list[int]:
     return calls
 
 
-def test_a_kernel_swept_by_another_worker_is_compiled_again(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_kernel_swept_by_another_worker_is_compiled_again(tmp_path: Path, monkeypatch: pytest.MonkeyPatch):
     monkeypatch.setattr(triton.knobs.cache, "dir", str(tmp_path))
     assert len(_missing(tmp_path / "KEY" / "kernel.source", times=1)) == 2
     assert len(_missing(tmp_path / "KEY" / "kernel.source", times=0)) == 1
@@ -30,7 +30,7 @@ def test_a_kernel_swept_by_another_worker_is_compiled_again(tmp_path: Path, monk
         _missing(tmp_path / "KEY" / "kernel.source", times=ATTEMPTS)
 
 
-def test_a_file_missing_elsewhere_is_an_error_at_once(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_file_missing_elsewhere_is_an_error_at_once(tmp_path: Path, monkeypatch: pytest.MonkeyPatch):
     monkeypatch.setattr(triton.knobs.cache, "dir", str(tmp_path / "cache"))
     with pytest.raises(FileNotFoundError):
         _missing(tmp_path / "other" / "kernel.source", times=1)

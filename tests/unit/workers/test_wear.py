@@ -33,11 +33,11 @@ def lasts(monkeypatch: pytest.MonkeyPatch, memory: Iterable[int], kernels: int =
 
 @pytest.mark.parametrize(("kernels", "cases"), [(0, RETIRE_AFTER), (1, RETIRE_AFTER), (3, RETIRE_AFTER // 3)])
 def test_a_case_that_compiles_nothing_wears_its_worker_too(
-        monkeypatch: pytest.MonkeyPatch, kernels: int, cases: int) -> None:
+        monkeypatch: pytest.MonkeyPatch, kernels: int, cases: int):
     assert lasts(monkeypatch, [50 << 20], kernels) == cases
 
 
-def test_a_worker_that_grows_is_replaced_before_it_has_run_that_many(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_worker_that_grows_is_replaced_before_it_has_run_that_many(monkeypatch: pytest.MonkeyPatch):
     each = 8 << 20
     looks = MOST_GROWTH // each + 2
     assert lasts(monkeypatch, range(50 << 20, 1 << 40, each)) == looks * LOOK_EACH < RETIRE_AFTER
@@ -45,14 +45,14 @@ def test_a_worker_that_grows_is_replaced_before_it_has_run_that_many(monkeypatch
     assert lasts(monkeypatch, up_and_down) == RETIRE_AFTER
 
 
-def test_what_is_imported_late_is_no_wear(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_what_is_imported_late_is_no_wear(monkeypatch: pytest.MonkeyPatch):
     imported = [50 << 20, (50 << 20) + STEP + 1, (50 << 20) + 3 * MOST_GROWTH]
     assert lasts(monkeypatch, imported) == RETIRE_AFTER
     assert lasts(monkeypatch, [*imported, imported[-1] + STEP, imported[-1] + 2 * STEP, imported[-1] + 3 * STEP]) == (
         (4 + MOST_GROWTH // STEP) * LOOK_EACH)
 
 
-def test_memory_of_this_process_is_what_it_shares_with_nobody() -> None:
+def test_memory_of_this_process_is_what_it_shares_with_nobody():
     before = wear.held()
     # Pages of its own: `bytearray` may get memory that the process had and gave back to itself.
     with mmap.mmap(-1, 40 << 20, flags=mmap.MAP_PRIVATE | mmap.MAP_ANONYMOUS) as pages:
