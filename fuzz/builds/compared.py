@@ -10,19 +10,24 @@ from collections.abc import Iterator
 
 from tridiff.fuzz.backends.beside import Compared
 
-_LOOKING = frozenset({
-    "isinstance", "issubclass", "len", "getattr", "hasattr", "callable", "all", "any", "min", "max", "sum", "abs",
-    "int", "float", "bool", "str", "repr", "tuple", "set", "frozenset", "sorted", "list", "dict", "type", "id",
-    "range", "zip", "enumerate", "reversed", "ord", "chr", "round", "get", "keys", "values", "items", "count",
-    "index", "split", "rsplit", "strip", "lstrip", "rstrip", "lower", "upper", "join", "format", "partition",
-    "rpartition", "startswith", "endswith", "removeprefix", "removesuffix", "replace", "bit_length", "exists",
-    "isfile", "isdir", "isidentifier", "isdigit", "search", "match", "fullmatch", "log2", "ceil", "floor", "union",
-    "intersection", "difference", "issubset", "issuperset", "isdisjoint", "copy", "basename", "dirname", "isnan",
-    "isinf"})
-"""Functions and methods that change nothing, by their last names."""
+_FUNCTIONS = frozenset({
+    "isinstance", "issubclass", "len", "getattr", "hasattr", "callable", "all", "any", "min", "max", "sum", "int",
+    "float", "bool", "str", "repr", "tuple", "set", "frozenset", "sorted", "list", "dict", "type", "id", "zip",
+    "enumerate", "reversed", "ord", "chr", "range"})
+"""Functions of Python that change nothing, as they are called by name alone or as members of `builtins`."""
+
+_METHODS = frozenset({
+    "keys", "values", "items", "get", "startswith", "endswith", "removeprefix", "removesuffix", "partition",
+    "rpartition", "strip", "lstrip", "rstrip", "lower", "upper", "bit_length", "isidentifier", "isdigit",
+    "issubset", "issuperset", "isdisjoint"})
+"""Methods that change nothing, whoever has them: an `index`, a `join` or a `split` may be Triton's, which makes an
+operation."""
 
 _QUESTIONS = ("is_", "_is_", "has_", "_has_", "can_", "should_", "_unwrap_if", "unwrap_if")
 """What names of Triton's own functions begin with that change nothing."""
+
+_DOING = ("_semantic", "_generator", "_builder", "key")
+"""Arguments with which a function does more than look: who builds the IR, and what is called with each element."""
 
 _PLAIN = (ast.Name, ast.Attribute, ast.Constant, ast.Compare, ast.BoolOp, ast.UnaryOp, ast.BinOp, ast.Subscript,
           ast.Slice, ast.JoinedStr, ast.FormattedValue, ast.Tuple, ast.List, ast.Set, ast.Dict, ast.IfExp, ast.ListComp,
@@ -88,5 +93,11 @@ def _looks(node: ast.AST) -> bool:
 
 
 def _asks(call: ast.Call) -> bool:
-    name = call.func.attr if isinstance(call.func, ast.Attribute) else getattr(call.func, "id", "")
-    return name in _LOOKING or name.startswith(_QUESTIONS)
+    """Whether a call changes nothing."""
+    if any(key.arg in _DOING for key in call.keywords):
+        return False
+    if not isinstance(call.func, ast.Attribute):
+        name = getattr(call.func, "id", "")
+        return name in _FUNCTIONS or name.startswith(_QUESTIONS)
+    of_python = isinstance(call.func.value, ast.Name) and call.func.value.id == "builtins"
+    return call.func.attr in (_FUNCTIONS if of_python else _METHODS) or call.func.attr.startswith(_QUESTIONS)

@@ -47,6 +47,14 @@ def test_a_condition_counts_where_the_other_is_met_otherwise(before: str, after:
     assert not noted(*texts, *same) and noted(*texts, *other)
 
 
+@pytest.mark.parametrize("call", ["x.join({})", "x.index({})", "x.split({})", "max([{}], key=x.join)"])
+def test_what_may_build_operations_is_evaluated_once(call: str):
+    made: list[object] = []
+    built = type("Built", (), {name: lambda self, value: made.append(value) for name in ("join", "index", "split")})()
+    texts = (f"def f(x):\n return {call.format(number)}\n" for number in (1, 2))
+    assert noted(*texts, built) and made == [1, 1], "with notes, and without"
+
+
 @pytest.mark.parametrize("before, after, same, other", [
     ("return effect(x[0])", "return effect(x[1])", [3, 3], [3, 4]), ("y = x[0]\n return y", "y = x[-1]\n return y", [2],
                                                                          [1, 2]),
