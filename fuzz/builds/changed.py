@@ -42,10 +42,9 @@ class Change(Record, kw_only=True):
     file: str
     name: str
     users: dict[str, tuple[str, ...]] = {}
-    places: tuple[str, ...] = ()
-    """Where in a function its statements differ (`watched.Watch`); none where it is not a matter of statements."""
-    compared: dict[str, tuple[Compared, ...]] = {}
-    """Of these, such whose expressions are evaluated beside those of the other build, to see whether they differ."""
+    places: dict[str, tuple[Compared, ...]] = {}
+    """Where in a function its statements differ (`watched.Watch`), each with its expressions that are evaluated beside
+    those of the other build, if that tells whether they do; none where it is not a matter of statements."""
     near: tuple[str, ...] = ()
     """Other words that cases may have about it: the class of a special method, the function around an inner one, and
     what calls it in its file and, if that is few, in others."""
@@ -87,7 +86,7 @@ def watch(package: Path, found: tuple[Change, ...]) -> Watch:
     for number, one in enumerate(found):
         if one.places and (one.file, one.name) not in kernels:
             places.setdefault(one.file, {})[one.name] = dict.fromkeys(one.places, number)
-            beside.setdefault(one.file, {})[one.name] = one.compared
+            beside.setdefault(one.file, {})[one.name] = one.places
     return Watch(package=str(package), functions=numbers, places=places, compared=beside, read=bool(kernels))
 
 
@@ -109,10 +108,8 @@ def _of_file(package: Path, name: str, after: bytes) -> list[Change]:
     mine, theirs = (dict(functions(one)) for one in (tree, ast.parse(after)))
     found = []
     for one in (one for one, meaning in old.functions.items() if new.functions.get(one) != meaning):
-        beside = places(mine[one], theirs.get(one))
-        ways = tuple(beside)
+        ways = places(mine[one], theirs.get(one))
         found.append(Change(file=name, name=one, users={name: (one,)}, places=ways,
-                            compared={way: asked for way, asked in beside.items() if asked},
                             near=tuple(dict.fromkeys((*_near(mine, one), *_callers(package, name, one)))),
                             words=tuple(of_change(one, mine[one], theirs.get(one), ways, text.decode(), mine))))
     for within in old.outside.keys() | new.outside.keys():

@@ -168,7 +168,7 @@ def of_results(results: Iterable[ShardResult]) -> Yields:
 
 def _far(cell: str) -> int:
     """How far from an effect of a change the cases of a cell are: 0 none, 1 they ran its statements, 2 its function."""
-    return ("", IDLE, FUNCTION).index(cell[len(REACHED)] if cell[len(REACHED)] in (IDLE, FUNCTION) else "")
+    return {IDLE: 1, FUNCTION: 2}.get(cell[len(REACHED)], 0)
 
 
 def _closest(rates: Mapping[str, dict[Combination, float]]) -> dict[str, dict[Combination, float]]:
