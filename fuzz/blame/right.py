@@ -32,7 +32,7 @@ EACH = 5
 """Cases of each."""
 
 SECONDS = 4.0
-"""The longest that they are run: once for all findings that a process is asked about."""
+"""So long they are run, once for all findings that a process is asked about: longer where fewer than `LEAST` were."""
 
 LEAST = 24
 """Cases with fewer of which nothing is said: helpers that every kernel goes through would be lines of nobody."""
@@ -51,7 +51,7 @@ def right_lines(backend: str, package: Path, seconds: float = 2 * SECONDS) -> di
 
     Raises TridiffError where they are too few."""
     found: dict[str, set[int]] = {}
-    for _, lines in _watched(backend, min(SECONDS, 0.7 * seconds), LEAST, lambda: Lines(package, visited=True)):
+    for _, lines in _watched(backend, (SECONDS, 0.7 * seconds), LEAST, lambda: Lines(package, visited=True)):
         for file, some in lines.found.items():
             found.setdefault(file, set()).update(some)
     return {file: tuple(sorted(some)) for file, some in found.items()}
@@ -60,17 +60,19 @@ def right_lines(backend: str, package: Path, seconds: float = 2 * SECONDS) -> di
 def calls_of_right(backend: str, package: Path, seconds: float = 2 * CALLS_SECONDS) -> tuple[Call, ...]:
     """What functions make in right cases, each case's told apart. As `right_lines`."""
     return tuple(replace(one, given=digest(f"{case.digest} {one.given}"))
-                 for case, calls in _watched(backend, min(CALLS_SECONDS, 0.7 * seconds), CALLS_LEAST,
+                 for case, calls in _watched(backend, (CALLS_SECONDS, 0.7 * seconds), CALLS_LEAST,
                                              lambda: Calls(package)) for one in calls.made)
 
 
-def _watched(backend: str, seconds: float, least: int, watch: Callable[[], Watch]) -> Iterator[tuple[Case, Watch]]:
-    """The right cases, with what watched each. least: how many have to be run."""
+def _watched(backend: str, seconds: tuple[float, float], least: int,
+             watch: Callable[[], Watch]) -> Iterator[tuple[Case, Watch]]:
+    """The right cases, with what watched each. seconds: for as many as these allow, and for the least. least: how many
+    have to be run."""
     interpreted = kind(backend) == "interpreter"
-    end = time.monotonic() + seconds
+    began = time.monotonic()
     executor, ran = Executor(backend=backend), 0
     for case in _in_turn(backend):
-        if time.monotonic() > end:
+        if time.monotonic() - began > (min(seconds) if ran >= least else seconds[1]):
             break
         watching = watch()
         try:

@@ -236,19 +236,22 @@ def taken_seriously(monkeypatch: pytest.MonkeyPatch) -> None:
 @pytest.mark.slow
 @pytest.mark.usefixtures("taken_seriously")
 def test_a_finding_of_a_short_campaign_comes_out_with_blame_and_script(tmp_path: Path):
-    folders = [word for name in ("state", "corpus", "reports") for word in (f"--{name}", str(tmp_path / name))]
-    began = time.monotonic()
-    status = ending(run, ["fuzz", "--id", "one", "--seed", "3", "--time", "16s", "--workers", "2", "--backend",
-                          "interpreter", "--backend", "compile:sm_90", "--target", "triton.vector_add", "--subject",
-                          "own+fault:wrong_value", *folders])
-    assert status == 1 and time.monotonic() - began < 16 + 6
-    told = Tellings(tmp_path / "state" / "one").all()
-    assert {one.part for one in told} == {"blame", "script"}
-    record = tmp_path / "reports" / "one"
-    whole = [one for one in kept_entries(record).values() if one.blame and read_scripts(record)[one.id].text]
+    for seconds in (16, 48):  # the longer one on a machine that needs the shorter for its first results
+        folder = tmp_path / f"{seconds}"
+        folders = [word for name in ("state", "corpus", "reports") for word in (f"--{name}", str(folder / name))]
+        began = time.monotonic()
+        status = ending(run, ["fuzz", "--id", "one", "--seed", "3", "--time", f"{seconds}s", "--workers", "2",
+                              "--backend", "interpreter", "--backend", "compile:sm_90", "--target", "triton.vector_add",
+                              "--subject", "own+fault:wrong_value", *folders])
+        assert status == 1 and time.monotonic() - began < seconds + 6
+        record = folder / "reports" / "one"
+        whole = [one for one in kept_entries(record).values() if one.blame and read_scripts(record)[one.id].text]
+        if whole:
+            break
     assert whole, "of the one that came first"
+    assert {one.part for one in Tellings(folder / "state" / "one").all()} == {"blame", "script"}
     one = whole[0]
-    assert Corpus(tmp_path / "corpus").find(one.id).blame == one.blame
+    assert Corpus(folder / "corpus").find(one.id).blame == one.blame
     # On a busy machine its run beside the campaign may have been too slow.
     script = read_scripts(record)[one.id]
     assert script.note.startswith("run here it") and run_script(script.text).answer == "BUG"
