@@ -39,6 +39,8 @@ EXAMPLES = """**Examples**
 `tridiff report --serve` : show the campaign that is running to a browser on this machine
 
 `tridiff report --scripts 5m` : also write the scripts for which the campaign had no time
+
+`tridiff report --scripts 5m --again` : and then those again that do not show their finding
 """
 
 STATES = (Path(".tridiff/campaigns"), Path(".tridiff/gates"))
@@ -60,6 +62,8 @@ def report(
                                                "stdout.")] = "",
     scripts: Annotated[str, typer.Option(help="Time, such as 5m, to write scripts that are missing; default "
                                          "none.")] = "",
+    again: Annotated[bool, typer.Option("--again", help="With --scripts: then try those again whose run did not show "
+                                        "the finding (of a gate: BUG on one build, OK on the other).")] = False,
     serve: Annotated[bool, typer.Option("--serve", help="Show the running campaign, or RECORD, to browsers on this "
                                         "machine until Ctrl-C.")] = False,
     port: Annotated[int, typer.Option(help="For --serve; 0 for any.", min=0, max=65535)] = 8080,
@@ -76,10 +80,12 @@ def report(
     2 there is no such record, or it cannot be written.
     """
     if serve:
-        if html_file or junit_file or sarif_file or markdown_file or scripts or as_json:
+        if html_file or junit_file or sarif_file or markdown_file or scripts or again or as_json:
             raise TridiffError("--serve together with something to write", fix="leave one of them out")
         _serve(live_page(record, roots=state or STATES, reports=reports, corpus=Corpus(corpus)), port)
         return
+    if again and not scripts:
+        raise TridiffError("--again needs a time", fix="give --scripts 5m as well")
     place = find_record(record, reports)
     page, suites = (partial(writer, largest=1000 * largest) if largest else writer for writer in (html, junit))
     writers: tuple[tuple[str, Callable[[Report], str]], ...] = (
@@ -91,7 +97,7 @@ def report(
     written = []
     try:
         if scripts:
-            more_scripts(place, seconds=seconds(scripts))
+            more_scripts(place, seconds=seconds(scripts), again=again)
         made = report_of(place, corpus=Corpus(corpus))
         for file, writer in asked:
             if file == "-":

@@ -38,7 +38,7 @@ from tridiff.fuzz.report.record import (
     report_of,
 )
 from tridiff.fuzz.report.sarif import sarif
-from tridiff.fuzz.report.scripts import NO_TIME, Builds, campaign_scripts, gate_scripts, planted, wants_time
+from tridiff.fuzz.report.scripts import NO_TIME, Builds, campaign_scripts, confirms, gate_scripts, planted, wants_time
 from tridiff.fuzz.versions import same_release
 
 WRITERS: dict[str, Callable[[Report], str]] = {
@@ -126,20 +126,39 @@ def write_files(folder: Path, report: Report) -> None:
         put(folder / name, WRITERS[name](report))
 
 
-def more_scripts(place: Place, *, seconds: float) -> None:
-    """Write the scripts that a record has not got, and the issue texts with them. Raises OSError, and TridiffError for
-    a record that cannot be read."""
+def more_scripts(place: Place, *, seconds: float, again: bool = False) -> None:
+    """Write the scripts that a record has not got, and the issue texts with them. again: and then those that do not
+    show their finding, of which one that shows it takes the place. Raises OSError, and TridiffError for a record that
+    cannot be read."""
     folder, there = place.folder, read_scripts(place.folder)
     if place.kind == "gate":
         gate = read_gate(folder)
-        missing = [one for one in gate.findings if not _done(there.get(one.entry.id))]
-        keep_scripts(folder, gate_scripts(missing, seconds=seconds, builds=_builds(gate)))
+        relations = {one.entry.id: one.relation for one in gate.findings}
+        wanted = _wanted(relations, there, again=again)
+        missing = sorted((one for one in gate.findings if one.entry.id in wanted), key=lambda one: wanted[one.entry.id])
+        _keep(folder, there, gate_scripts(missing, seconds=seconds, builds=_builds(gate)), relations)
         gate_issues(folder, gate, read_scripts(folder))
         return
     summary, kept = read_summary(folder), kept_entries(folder)
     new = [kept[name] for name in summary.new_findings if name in kept]
-    keep_scripts(folder, campaign_scripts(_without(new, there), seconds=seconds))
+    unpaired = dict.fromkeys((one.id for one in new), None)
+    wanted = _wanted(unpaired, there, again=again)
+    some = sorted((one for one in new if one.id in wanted), key=lambda one: wanted[one.id])
+    _keep(folder, there, campaign_scripts(some, seconds=seconds), unpaired)
     campaign_issues(folder, summary, new, read_scripts(folder))
+
+
+def _wanted(relations: Mapping[str, Relation | None], there: Mapping[str, Script], *, again: bool) -> dict[str, bool]:
+    """Findings whose scripts are to be written, with whether somebody wrote one before, which does not show it."""
+    return {name: _done(there.get(name)) for name, relation in relations.items()
+            if not _done(there.get(name)) or (again and not confirms(there[name], relation))}
+
+
+def _keep(folder: Path, there: Mapping[str, Script], written: Mapping[str, Script],
+          relations: Mapping[str, Relation | None]) -> None:
+    """Keep scripts; in the place of a finished one only what shows the finding."""
+    keep_scripts(folder, {name: one for name, one in written.items()
+                          if not _done(there.get(name)) or confirms(one, relations[name])})
 
 
 def _builds(gate: GateSummary) -> Builds | None:

@@ -1,6 +1,7 @@
 """Standalone scripts for the findings of a record, as many as there is time for, each run where that is possible."""
 
 import os
+import re
 import time
 from collections.abc import Callable, Iterable
 from concurrent.futures import ThreadPoolExecutor
@@ -35,6 +36,7 @@ AT_ONCE = 32
 NO_TIME = "no time was left to write one: `tridiff report --scripts` does"
 NOBODY = "nobody ran it: the builds of the gate are not what their names stand for here"
 _LATE = "no answer within"
+_RIGHT = re.compile(r", on the (baseline|candidate) OK\b")
 
 Builds = tuple[str, str]
 """Of the baseline and of the candidate: folders that come first in the path of a process."""
@@ -109,6 +111,15 @@ def written(entry: CorpusEntry, limit: float, *, stop: Stop = never, preloaded: 
 def wants_time(script: Script) -> bool:
     """Whether more time, or the builds of the gate, may say more than is known of a finding's script."""
     return script.note in (NO_TIME, NOBODY) or _LATE in script.note
+
+
+def confirms(script: Script, relation: Relation | None = None) -> bool:
+    """Whether a script that was run shows its finding: it says BUG here, and of a regression or a fix OK on the other
+    build. relation: of a gate's finding. Where both builds are within the contract there is nothing to show."""
+    if relation is Relation.CHANGED:
+        return True
+    paired = relation in (Relation.REGRESSION, Relation.FIXED)
+    return " it says BUG" in script.note and (not paired or _RIGHT.search(script.note) is not None)
 
 
 def _of_difference(one: GateFinding, limit: float, builds: Builds | None) -> Script:

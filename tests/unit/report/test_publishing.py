@@ -186,6 +186,29 @@ def test_scripts_that_are_written_later_run_on_both_builds_if_these_are_still_th
     assert read_scripts(folder)[REGRESSION].note == REGRESSED
 
 
+def test_a_script_that_says_the_same_on_both_builds_is_tried_again_and_stays_until_one_is_better(
+        tmp_path: Path, told: Told, monkeypatch: pytest.MonkeyPatch):
+    folder = without_script(gate(tmp_path), REGRESSION)
+    monkeypatch.setattr(publish, "_builds", lambda _: ("/old", "/new"))
+    right, answer = scripts.run, Run(answer="BUG", reason="7 instead of 8")
+    monkeypatch.setattr(scripts, "run", lambda text, **_: answer)
+    publish_both(folder)
+    alike = "run on the candidate it says BUG, on the baseline BUG: 7 instead of 8"
+    assert read_scripts(folder)[REGRESSION].note == alike
+    told.clear()
+    tridiff(str(folder), "--scripts", "20s")
+    assert REGRESSION not in dict(told), "somebody wrote one"
+    answer = Run(answer="none", reason="it crashed")
+    tridiff(str(folder), "--scripts", "20s", "--again")
+    assert REGRESSION in dict(told) and read_scripts(folder)[REGRESSION].note == alike, "no better than what was there"
+    monkeypatch.setattr(scripts, "run", right)
+    tridiff(str(folder), "--scripts", "20s", "--again")
+    assert read_scripts(folder)[REGRESSION].note == REGRESSED
+    told.clear()
+    tridiff(str(folder), "--scripts", "20s", "--again")
+    assert not {REGRESSION, CHANGED} & dict(told).keys(), "what shows its finding, and what no script can show"
+
+
 def test_what_the_other_build_cannot_compile_is_written_as_that_build_writes_it(
         tmp_path: Path, told: Told, monkeypatch: pytest.MonkeyPatch):
     """Gluon has other words in each release."""
@@ -359,6 +382,7 @@ def test_the_command_writes_what_is_asked_for(tmp_path: Path, capsys: pytest.Cap
     (("--junit", "-", "--json"), "two things cannot go to stdout; name a file for all but one of them"),
     (("--html", "/proc/nope/x.html"), "cannot be written"),
     (("--scripts", "soon"), "'soon' is no duration"),
+    (("--again",), "--again needs a time; give --scripts 5m as well"),
 ])
 def test_mistakes_are_one_line(tmp_path: Path, capsys: pytest.CaptureFixture[str], arguments: tuple[str, ...],
                                said: str):
