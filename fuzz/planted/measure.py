@@ -73,7 +73,7 @@ def _gated(edit: Edit, settings: Settings, build: Path, folder: Path, stop: thre
         summary = msgspec.json.decode(text, type=GateSummary)
     except msgspec.DecodeError:
         message = (folder / "said").read_text(errors="replace").strip().splitlines() or ["no message"]
-        return tried(edit, "not tried", how=f"gate: {message[-1]}", seconds=seconds)
+        return tried(edit, "not tried", how=f"gate, status {gate.returncode}: {message[-1]}", seconds=seconds)
     if stop.is_set() and not summary.why:
         return tried(edit, "not tried", how="interrupted", seconds=seconds)
     return judged(edit, summary, seconds=seconds)
