@@ -26,6 +26,19 @@ _SYNTAX = {"getitem": "Subscript Slice", "iter": "For ListComp", "enter": "With"
 these have other names."""
 _OPERATORS = frozenset(one.__name__.lower() for base in (ast.operator, ast.unaryop, ast.cmpop)
                        for one in base.__subclasses__())
+_NO_SYNTAX: dict[type[ast.AST], tuple[str, ...]] = {
+    ast.Name: ("id",), ast.Attribute: ("attr",), ast.Constant: ("value", "kind"), ast.arg: ("arg", "type_comment"),
+    ast.keyword: ("arg",), ast.FunctionDef: ("name", "type_comment"), ast.AsyncFunctionDef: ("name", "type_comment"),
+    ast.ClassDef: ("name",), ast.alias: ("name", "asname"), ast.ImportFrom: ("module", "level"), ast.Global: ("names",),
+    ast.Nonlocal: ("names",), ast.AnnAssign: ("simple",), ast.FormattedValue: ("conversion",), ast.comprehension: (
+        "is_async",), ast.Assign: ("type_comment",), ast.For: ("type_comment",), ast.AsyncFor: ("type_comment",),
+    ast.With: ("type_comment",), ast.AsyncWith: ("type_comment",), ast.ExceptHandler: ("name",), ast.MatchAs: ("name",),
+    ast.MatchStar: ("name",), ast.MatchMapping: ("rest",), ast.MatchClass: ("kwd_attrs",), ast.MatchSingleton: (
+        "value",)}
+"""Fields that hold names and numbers; ..."""
+_BELOW = {sort: tuple(field for field in sort._fields if field not in _NO_SYNTAX.get(sort, ()) and field != "ctx")
+          for sort in vars(ast).values() if isinstance(sort, type) and issubclass(sort, ast.AST)}
+"""... by kind of syntax the others, in which there is syntax."""
 _CAPITAL = re.compile(r"[A-Z]+[a-z]+")
 _WORD = re.compile(r"[A-Za-z][A-Za-z0-9]*(?:_[A-Za-z0-9]+)*")
 
@@ -55,10 +68,23 @@ def share(text: str, among: Collection[str]) -> float:
 
 @lru_cache(maxsize=1)  # a text is asked for its words, and then for its share
 def _syntax(text: str) -> collections.Counter[str]:
-    """How often each kind of syntax is in a text; nothing for one that is no Python."""
+    """How often each kind of syntax is in a text; nothing for one that is no Python. That a name is read says nothing:
+    every text has a `Load`."""
+    found: dict[type[ast.AST], int] = {}
     with contextlib.suppress(SyntaxError, ValueError):
-        return collections.Counter(type(node).__name__ for node in ast.walk(ast.parse(text)))
-    return collections.Counter()
+        # `ast.walk` takes three times as long, and a gate begins when thousands of texts have been read.
+        waiting: list[ast.AST] = [ast.parse(text)]
+        while waiting:
+            node = waiting.pop()
+            sort = node.__class__
+            found[sort] = found.get(sort, 0) + 1
+            for field in _BELOW[sort]:
+                value = getattr(node, field, None)
+                if value.__class__ is list:
+                    waiting += filter(None, value)
+                elif value is not None:
+                    waiting.append(value)
+    return collections.Counter({sort.__name__: number for sort, number in found.items()})
 
 
 def of_change(name: str, old: ast.AST, new: ast.AST | None, ways: Iterable[str], source: str = "",

@@ -1,6 +1,7 @@
 """Single statements as kernels: each with just as much around it as it names, and the parts that are played."""
 
 import ast
+import re
 import textwrap
 from collections.abc import Set
 from functools import cache, lru_cache
@@ -30,6 +31,7 @@ _KEPT = 1 << 11
 """Texts that are taken apart once: those around a statement are the same for all of them."""
 
 _KERNEL = "kernel"
+_WORD = re.compile(r"[^\W\d]\w*")
 _LANGUAGES = {"plain": (fragments_plain.HEAD,
                         lines_plain.HELPERS + lines_further.PLAIN_HELPERS + lines_arguments.OPERATED,
                         (lines_plain.LINES, lines_statements.LINES, lines_further.PLAIN,
@@ -55,6 +57,7 @@ def parts() -> dict[str, tuple[str, ...]]:
     return found
 
 
+@cache
 def statements(part: str) -> dict[str, str]:
     """The statements of a part, each by its number and beginning."""
     return {f"line {number} {line[:_SHOWN]}".replace("\n", " "): line for number, line in enumerate(parts()[part], 1)}
@@ -83,11 +86,18 @@ def helper_names(part: str) -> str:
     """The names in the functions and classes that the statements of a part use, which do not stand in its text."""
     language = part.partition(": ")[0]
     head, helpers, _ = _LANGUAGES[language]
-    wanted = {name for line in parts()[part] for name in _names(line)}
+    # Members count as well: what has their names says a little more, and nothing has to be parsed.
+    wanted = {name for line in parts()[part] for name in _WORD.findall(line)}
     kept = _needed([*_pieces(head)[:-1], *_pieces(helpers)], wanted)
-    return " ".join(dict.fromkeys(
+    return " ".join(dict.fromkeys(name for piece in kept for name in _said(piece)))
+
+
+@cache
+def _said(piece: str) -> tuple[str, ...]:
+    """The names in a function or a class, members and arguments among them."""
+    return tuple(dict.fromkeys(
         str(getattr(word, "attr", "") or getattr(word, "id", "") or getattr(word, "arg", ""))
-        for piece in kept for word in ast.walk(ast.parse(piece))))
+        for word in ast.walk(ast.parse(piece))))
 
 
 def showing(language: str, body: str) -> str:

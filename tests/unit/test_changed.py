@@ -135,8 +135,17 @@ def test_words_are_those_of_the_statements_that_differ_and_of_what_they_stand_un
 def test_visitors_and_operators_are_for_kinds_of_syntax_of_which_a_text_has_a_share():
     assert kinds("Visitor.visit_For") == {"for"} and kinds("Held.__rpow__") == {"pow"}
     assert kinds("Held.__ror__") == {"bitor"} and not kinds("Held.__init__") | kinds("visitor") | kinds("Held.pow")
-    assert share("x ** y", {"pow"}) == pytest.approx(math.sqrt(1 / 8)) and not share("no Python: for", {"for"})
+    assert share("x ** y", {"pow"}) == pytest.approx(math.sqrt(1 / 6)) and not share("no Python: for", {"for"})
     assert share("for i in x: pass", {"for"}) > share("y = 1\nfor i in x: pass", {"for"}) > share("x", {"for"}) == 0
+
+
+def test_the_kinds_of_syntax_of_a_text_are_those_of_its_tree_but_for_how_names_are_used():
+    for file in Path(ast.__file__).parent.glob("[a-d]*.py"):
+        text = file.read_text()
+        every = [type(one) for one in ast.walk(ast.parse(text)) if not isinstance(one, ast.expr_context)]
+        for kind in {*every}:
+            assert share(text, {kind.__name__.lower()}) == pytest.approx(
+                math.sqrt(every.count(kind) / len(every))), (file, kind)
 
 
 @pytest.mark.parametrize("edit", [
