@@ -1,7 +1,7 @@
 """Which expressions of two texts of a statement can be evaluated one beside the other, to see whether they differ.
 
 Weak mutation testing calls that infection: where the values are the same, the function goes on as it would have with
-the other text. It is asked of expressions that only look at things (`_looks`), the largest ones that hold what differs;
+the other text. It is asked of expressions that only look at things (`looks`), the largest ones that hold what differs;
 of a statement that differs in anything else each run counts.
 """
 
@@ -34,10 +34,10 @@ _PLAIN = (ast.Name, ast.Attribute, ast.Constant, ast.Compare, ast.BoolOp, ast.Un
           ast.GeneratorExp, ast.SetComp, ast.DictComp, ast.comprehension, ast.Starred, ast.keyword, ast.expr_context,
           ast.operator, ast.unaryop, ast.cmpop, ast.boolop, ast.Call)
 
-_PARTS = (ast.Starred, ast.Slice, ast.FormattedValue)
+PARTS = (ast.Starred, ast.Slice, ast.FormattedValue)
 """Expressions that stand in no place but their own."""
 
-_WHOLE = (ast.Lambda, ast.ListComp, ast.GeneratorExp, ast.SetComp, ast.DictComp, ast.JoinedStr)
+WHOLE = (ast.Lambda, ast.ListComp, ast.GeneratorExp, ast.SetComp, ast.DictComp, ast.JoinedStr)
 """Expressions of which no part stands alone: what they bind is known inside of them, and text is no expression."""
 
 
@@ -49,7 +49,7 @@ def compared(old: ast.stmt, new: ast.stmt) -> tuple[Compared, ...]:
 
 def added(new: ast.stmt) -> tuple[Compared, ...]:
     """What tells whether a statement that the other text has more would do anything: a condition."""
-    if isinstance(new, ast.If) and not new.orelse and _looks(new.test):
+    if isinstance(new, ast.If) and not new.orelse and looks(new.test):
         return (Compared(way="", other=ast.unparse(new.test), truth=True),)
     return ()
 
@@ -58,10 +58,10 @@ def _pairs(old: ast.AST, new: ast.AST, way: str, *, truth: bool) -> list[Compare
     """None where something else differs than what can be asked."""
     if ast.dump(old) == ast.dump(new):
         return []
-    if isinstance(old, ast.expr) and isinstance(new, ast.expr) and _looks(old) and _looks(new) and not isinstance(
-            old, _PARTS) and isinstance(getattr(old, "ctx", ast.Load()), ast.Load):
+    if isinstance(old, ast.expr) and isinstance(new, ast.expr) and looks(old) and looks(new) and not isinstance(
+            old, PARTS) and isinstance(getattr(old, "ctx", ast.Load()), ast.Load):
         return [Compared(way=way, other=ast.unparse(new), truth=truth)]
-    if type(old) is not type(new) or isinstance(old, _WHOLE):
+    if type(old) is not type(new) or isinstance(old, WHOLE):
         return None
     found: list[Compared] = []
     truth = truth if isinstance(old, ast.BoolOp) else isinstance(old, ast.UnaryOp) and isinstance(old.op, ast.Not)
@@ -87,7 +87,7 @@ def _steps(field: str, value: object, other: object) -> Iterator[tuple[str, ast.
         yield field, None, None
 
 
-def _looks(node: ast.AST) -> bool:
+def looks(node: ast.AST) -> bool:
     """Whether evaluating an expression changes nothing."""
     return all(isinstance(one, _PLAIN) and (not isinstance(one, ast.Call) or _asks(one)) for one in ast.walk(node))
 

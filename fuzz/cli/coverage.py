@@ -12,6 +12,7 @@ from tridiff.fuzz.backends import expand
 from tridiff.fuzz.builds import Build, inspect
 from tridiff.fuzz.cli.text import plain
 from tridiff.fuzz.errors import TridiffError
+from tridiff.fuzz.planted import unnoticed
 from tridiff.fuzz.planted.branches import Report, markdown, measure, merged
 
 EXAMPLES = """**Examples**
@@ -19,6 +20,8 @@ EXAMPLES = """**Examples**
 `tridiff coverage --cases 12` : all targets, compiled for sm_90 and interpreted
 
 `tridiff coverage 'launch.*' --backend compile:sm_90 --record branches.md` : one family, with what it does not take
+
+`tridiff coverage --weak --at-once 16 --record weak.md` : small wrong expressions in Triton that no case would notice
 
 `tridiff coverage --merge one.json --merge two.json --only-merge --record branches.md` : what runs with `--json` took
 """
@@ -32,6 +35,8 @@ def coverage(
     at_once: Annotated[int, typer.Option(help="Processes at the same time.", min=1)] = 1,
     merge: Annotated[list[Path] | None, typer.Option(help="Count what earlier runs with --json took as well.")] = None,
     only: Annotated[bool, typer.Option("--only-merge", help="Run nothing: count what --merge names.")] = False,
+    weak: Annotated[bool, typer.Option("--weak", help="Instead of branches: wrong alternatives of expressions, "
+                                       "evaluated beside them (weak mutation), that no case tells apart.")] = False,
     record: Annotated[Path | None, typer.Option(help="Write the page to this Markdown file.")] = None,
     as_json: Annotated[bool, typer.Option("--json", help="JSON instead of totals.")] = False,
 ) -> None:
@@ -41,6 +46,16 @@ def coverage(
     running = inspect(Build(name="installed"))
     backends = tuple(one for name in backend or ("compile:sm_90", "interpreter") for one in expand(name))
     package = Path(running.file).parent
+    if weak:
+        if merge or only:
+            raise TridiffError("--weak has nothing to merge", fix="leave --merge out")
+        told = unnoticed.measure(package, triton=running.version, targets=tuple(pattern or ()), backends=backends,
+                                 cases=cases, seed=seed, at_once=at_once, watch=_watch)
+        page = unnoticed.markdown(told)
+        if record is not None:
+            record.write_text(page, encoding="utf-8")
+        print(json.dumps(msgspec.to_builtins(told)) if as_json else plain(page.partition("## Never")[0].strip()))
+        return
     reports = [_read(path) for path in merge or ()]
     if not only:
         reports.append(measure(package, triton=running.version, targets=tuple(pattern or ()), backends=backends,

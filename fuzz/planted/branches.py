@@ -105,8 +105,7 @@ def measure(package: Path, *, triton: str, targets: tuple[str, ...], backends: t
     target in any case (`Draw.once`) is played as well. package: the folder of `triton/__init__.py`. Raises
     TridiffError where no file of Triton's is there."""
     wanted = _wanted(package)
-    jobs = [(target.name, backend) for target in select(targets) for backend in backends
-            if kind(backend) in target.backends and "own" in target.subjects]
+    every = jobs(targets, backends)
 
     def one(job: tuple[str, str]) -> tuple[str, int, dict[str, Steps]]:
         work = Drawn(target=job[0], number=cases, seed=seed, steps=True)
@@ -122,15 +121,21 @@ def measure(package: Path, *, triton: str, targets: tuple[str, ...], backends: t
     by_target: dict[str, int] = {}
     ran = 0
     with ThreadPoolExecutor(max_workers=at_once) as threads:
-        for done, (name, number, steps) in enumerate(threads.map(one, jobs), 1):
+        for done, (name, number, steps) in enumerate(threads.map(one, every), 1):
             ran += number
             by_target[name] = sum(len(_taken(wanted[file], found)) for file, found in steps.items() if file in wanted)
             for file, found in steps.items():
                 everything.setdefault(file, set()).update(found)
-            watch(done, len(jobs))
+            watch(done, len(every))
     files = tuple(_covered(file, some, {one.name for one in some} - {
         one.name for one in _taken(some, everything.get(file, set()))}) for file, some in wanted.items())
     return Report(triton=triton, cases=ran, files=files, by_target=dict(sorted(by_target.items())))
+
+
+def jobs(targets: tuple[str, ...], backends: tuple[str, ...]) -> list[tuple[str, str]]:
+    """Targets with the backends on which our own kernels of them run."""
+    return [(target.name, backend) for target in select(targets) for backend in backends
+            if kind(backend) in target.backends and "own" in target.subjects]
 
 
 def merged(reports: Sequence[Report], package: Path) -> Report:

@@ -17,12 +17,12 @@ from pathlib import Path
 
 import msgspec
 
-from tridiff.fuzz.backends import kind
 from tridiff.fuzz.builds import Build
 from tridiff.fuzz.coverage.lines import imported
 from tridiff.fuzz.gate import api
 from tridiff.fuzz.pair.relate import EXACT, relate
 from tridiff.fuzz.planted import hidden
+from tridiff.fuzz.planted.branches import jobs
 from tridiff.fuzz.planted.copy import plant
 from tridiff.fuzz.planted.edit import Edit
 from tridiff.fuzz.planted.loud import loud
@@ -31,7 +31,6 @@ from tridiff.fuzz.planted.record import Settings, Tried
 from tridiff.fuzz.planted.trial import MODULES, Drawn, Ran, trials
 from tridiff.fuzz.records import Case
 from tridiff.fuzz.records.pair import Relation
-from tridiff.fuzz.registry import select
 
 MOST = 16
 """Drawn cases of one backend that an edit is tried with, of as many targets as there are."""
@@ -52,8 +51,7 @@ def draw(settings: Settings, package: Path, path: Path, *, cases: int, at_once: 
         first, *rest = path.read_bytes().splitlines() or [b""]
         if first == header:
             return [msgspec.json.decode(line, type=Ran) for line in rest]
-    jobs = [(target.name, backend) for target in select(settings.targets) for backend in settings.backends
-            if kind(backend) in target.backends and "own" in target.subjects]
+    every = jobs(settings.targets, settings.backends)
 
     def one(job: tuple[str, str]) -> list[Ran]:
         work = Drawn(target=job[0], number=cases, seed=settings.seed)
@@ -61,9 +59,9 @@ def draw(settings: Settings, package: Path, path: Path, *, cases: int, at_once: 
 
     found: list[Ran] = []
     with ThreadPoolExecutor(max_workers=at_once) as threads:
-        for number, some in enumerate(threads.map(one, jobs), 1):
+        for number, some in enumerate(threads.map(one, every), 1):
             found += some
-            watch(number, len(jobs))
+            watch(number, len(every))
     unfinished = path.with_suffix(".part")
     unfinished.write_bytes(b"".join(line + b"\n" for line in (header, *map(msgspec.json.encode, found))))
     unfinished.rename(path)

@@ -75,23 +75,24 @@ class Drawn(Record, kw_only=True):
     """How many of them have been run before."""
 
 
-def trials(work: Drawn | Sequence[Case], *, backend: str, build: str, traced: Path | None = None) -> Iterator[Ran]:
+def trials(work: Drawn | Sequence[Case], *, backend: str, build: str, traced: Path | None = None,
+           weak: Path | None = None) -> Iterator[Ran]:
     """Run the cases one after the other. build: folder in front of the path, "" for the environment as it is.
-    traced: the folder of the package whose lines are wanted.
+    traced: the folder of the package whose lines are wanted. weak: a folder with the questions of `planted.weak`.
 
     A case that ends the process or hangs is told as such, and the cases behind it run in another process; a drawn case,
     which nobody else knows, is left out. Raises TridiffError where none can be drawn or run, or too many die."""
     sweep(_PREFIX)
     deaths = 0
     waiting = list(work) if not isinstance(work, Drawn) else []
-    silent = _SILENT * (_TRACED if traced else 1)
+    silent = _SILENT * (_TRACED if traced or weak else 1)
     while True:
         here, there = _CONTEXT.Pipe(duplex=False)
         job = work if isinstance(work, Drawn) else tuple(waiting)
         cache = OwnFolder(_PREFIX)
         process = _CONTEXT.Process(target=_serve, daemon=True, args=(
-            msgspec.json.encode(job), isinstance(work, Drawn), backend, build, str(traced or ""), str(cache.path),
-            there))
+            msgspec.json.encode(job), isinstance(work, Drawn), backend, build, str(traced or ""), str(weak or ""),
+            str(cache.path), there))
         process.start()
         there.close()
         died = ""
@@ -134,7 +135,7 @@ def trials(work: Drawn | Sequence[Case], *, backend: str, build: str, traced: Pa
             return
 
 
-def _serve(job: bytes, drawn: bool, backend: str, build: str, traced: str, cache: str,
+def _serve(job: bytes, drawn: bool, backend: str, build: str, traced: str, weak: str, cache: str,
            connection: multiprocessing.connection.Connection) -> None:
     """The process: whatever it prints is lost. cache: folder for what it compiles, which its parent removes."""
     quiet = os.open(os.devnull, os.O_WRONLY)
@@ -146,6 +147,10 @@ def _serve(job: bytes, drawn: bool, backend: str, build: str, traced: str, cache
         os.environ["TRITON_INTERPRET"] = "1"
     if build:
         sys.path.insert(0, build)
+    if weak:
+        from tridiff.fuzz.planted.weak import watch
+
+        watch(Path(weak))
     import torch
 
     torch.set_num_threads(1)

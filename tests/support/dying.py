@@ -9,7 +9,8 @@ from tests.support.pairs import CASE
 from tridiff.fuzz.planted.trial import Drawn, Ran
 
 
-def serve(job: bytes, drawn: bool, backend: str, build: str, traced: str, cache: str, connection: Connection) -> None:
+def serve(job: bytes, drawn: bool, backend: str, build: str, traced: str, weak: str, cache: str,
+          connection: Connection) -> None:
     """Four cases, told by their number, of which the target's name says which end the process."""
     work = msgspec.json.decode(job, type=Drawn)
     for number in range(work.begin, work.number):
