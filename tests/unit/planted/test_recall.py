@@ -46,7 +46,11 @@ def measured(operator: str, backend: str, folder: Path) -> Tried:
     settings = Settings(triton=triton.__version__, backends=(backend,), seconds=90.0, workers=1, seed=1,
                         targets=("triton.vector_add",), subjects=("own",), max_cases=12)
     edit = edit_in("language/semantic.py", "TritonSemantic.add", operator, "create_fadd")
-    return measure(edit, settings, PACKAGE, folder / "planted", stop=threading.Event())
+    line = measure(edit, settings, PACKAGE, folder / "planted", stop=threading.Event())
+    if line.outcome == "not tried":  # a gate that a crowded machine ended says nothing of the edit
+        print(line.how)
+        line = measure(edit, settings, PACKAGE, folder / "again", stop=threading.Event())
+    return line
 
 
 def test_a_wrong_value_is_caught(tmp_path: Path):
