@@ -25,7 +25,7 @@ from tridiff.kernels.record import Record
 ONE_VALUE = "the value that it always has"
 """In place of an alternative: where something is passed on, what nobody ever sets to anything else may be lost."""
 
-OFTEN = 80
+OFTEN = 1000
 """Evaluations of an expression in one process behind which its alternatives are not evaluated any more."""
 
 _ASKED = "__tridiff_weak__"
