@@ -85,6 +85,10 @@ def derived(*bases, **defaults):
     return tl.core._aggregate(type("Derived", bases, {"__module__": "builtins", "__annotations__": {
         name: tl.constexpr for name in defaults}, **{name: value for name, value in defaults.items() if value}}))
 
+def tensor_memory(shape, held=None, stride=1):
+    return blackwell.tensor_memory_descriptor_type(gl.float32, shape, blackwell.TensorMemoryLayout(
+        [128, 64], stride), held or shape)
+
 AGGREGATES = [Fields, Loose, Tupled, *made(lambda: derived(three=0), lambda: derived(Fields, three=7), lambda: derived(
     Fields, one=4), lambda: derived(derived(Fields, three=7), two=6), lambda: derived(Fields), lambda: derived(
     derived(three=7), derived(four=0)))]
@@ -102,13 +106,15 @@ TYPES = [tl.void, tl.int1, tl.int32, tl.float8e5, tl.pointer_type(tl.int8), tl.p
     lambda: gl.shared_memory_descriptor_type(gl.int32, [16, 32], swizzled, [16, 32]),
     lambda: gl.shared_memory_descriptor_type(gl.int32, [16, 32], swizzled, [2, 16, 32]),
     lambda: gl.shared_memory_descriptor_type(gl.float32, [16, 32], swizzled, [16, 32]),
+    lambda: gl.shared_memory_descriptor_type(gl.int32, [8, 32], swizzled, [16, 32]),
+    lambda: gl.shared_memory_descriptor_type(gl.int32, [16, 32], gl.NVMMASharedLayout(64, 32), [16, 32]),
     lambda: hopper.warpgroup_mma_accumulator_type(gl.distributed_type(gl.float32, [64, 64], mma)),
     lambda: hopper.warpgroup_mma_accumulator_type(gl.distributed_type(gl.float16, [64, 64], mma)),
     lambda: hopper.tma.tensor_descriptor_type(tl.block_type(tl.int32, [16, 32]), pairs, pairs, swizzled),
     lambda: hopper.tma.tensor_descriptor_type(tl.block_type(tl.int32, [16, 64]), pairs, pairs, swizzled),
     lambda: hopper.tma.tensor_descriptor_im2col_type(tl.block_type(tl.int32, [16, 32]), pairs, pairs, swizzled),
-    lambda: blackwell.tensor_memory_descriptor_type(gl.float32, [128, 64], blackwell.TensorMemoryLayout([128, 64], 1), [
-        128, 64]))]
+    *(lambda given=given: tensor_memory(*given) for given in (([128, 64],), ([128, 32], [128, 64]), ([128, 64], [
+        2, 128, 64]), ([128, 64], [128, 64], 2))))]
 """
 
 EXPRESSIONS: dict[str, str] = {
@@ -151,10 +157,17 @@ EXPRESSIONS: dict[str, str] = {
         "blackwell.TensorMemoryLayout([shape[0], shape[1]], 1), warps, way))) for kind in (tl.float32, tl.float16) "
         "for shape in ([64, 8], [128, 1], [128, 2], [128, 4], [128, 32], [64, 1], [64, 2], [128, 128]) for warps in "
         "(4, 8, 2) for way in ('32x32b', '16x64b', '16x128b', '16x256b', '16x32bx2', '32x32b_splitn', 'other')]",
+    "what registers are asked of tensor memory":
+        "[refused(lambda: blackwell._compute_tmem_reg_layout(*given[:place], other, *given[place + 1:])) for given in "
+        "[(tl.float32, [128, 64], [128, 64], blackwell.TensorMemoryLayout([128, 64], 1), 4, '32x32b')] for place, "
+        "other in ((1, [128, 64.0]), (1, [128]), (2, [128, 64.0]), (2, [64]), (2, [2, 128, 64]), (4, '4'), (4, 6), ("
+        "5, 3))] + [refused(lambda: tensor_memory(shape).get_reg_layout(num_warps=warps)) for shape in ([128, "
+        "tl.constexpr(64)], (tl.constexpr(128), 64)) for warps in (None, 0, 6, '4', tl.constexpr(8))]",
     "barriers of products":
-        "[blackwell.tcgen05_mma_barrier_count(data, multicast, two) for two in (False, True) for multicast in (False, "
-        "True) for bases in ([[1, 0]], [[0, 0]], [[0, 1], [0, 0]], [[1, 0], [0, 1], [0, 0]]) for data in "
-        "[[collections.namedtuple('Of', 'layout')(gl.NVMMASharedLayout(64, 8, 2, cga_layout=bases))]]]",
+        "[refused(lambda: blackwell.tcgen05_mma_barrier_count(data, multicast, two)) for two in (False, True) for "
+        "multicast in (False, True) for bases in ([[1, 0]], [[0, 0]], [[0, 1], [0, 0]], [[1, 0], [0, 1], [0, 0]]) for "
+        "one, other in [[collections.namedtuple('Of', 'layout')(gl.NVMMASharedLayout(64, 8, 2, cga_layout=some)) for "
+        "some in (bases, [[0, 1]])]] for data in ([], [one], [one, other])]",
     "bytes of descriptors":
         "[getattr(hopper.tma, '_tensor_descriptor_type_base', hopper.tma.tensor_descriptor_type).nbytes_per_cta.fget("
         "collections.namedtuple('Of', 'layout block_type')(gl.NVMMASharedLayout(64, 8, 2, cga_layout=bases), "
@@ -337,10 +350,20 @@ EXPRESSIONS: dict[str, str] = {
         "whole.clone(), whole.to('cpu'), whole.to('meta'), whole.new_empty([3])]]",
     "views of layouts":
         "[one.format_tensor_view([16, 32]) + one.format_hardware_view([16, 32]) for one in (blocked, mma)]",
-    "outside of a kernel": "refused(lambda: gl.arange(0, 8, blocked))",
+    "outside of a kernel": "[refused(lambda: gl.arange(0, 8, blocked, **more)) for more in ({}, {'_semantic': None})]",
     "a block outside of a kernel": "[refused(lambda: tl.arange(0, 8)), refused(lambda: tl.zeros([8], tl.int32))]",
     "a copy outside of a kernel": "refused(lambda: gl.allocate_shared_memory(gl.float32, [8], swizzled))",
     "warps of operands": "layouts.warps_per_cta(gl.DotOperandLayout(1, mma, 2), [16, 32])",
+    "chips told apart":
+        "[(name, refused(lambda: getattr(tl.target_info, name)(*more))) for target in (None, ('cuda', 90), ('cuda', "
+        "103), ('hip', 'gfx942'), ('hip', 'gfx950'), ('hip', 'gfx1250'), ('x', 'gfx942')) for _ in [setattr("
+        "tl.target_info, 'current_target', lambda: target and GPUTarget(*target, 32))] for name in dir(tl.target_info) "
+        "if name[:2] in ('cu', 'is') for more in ((), (9,), (10, 3))]",
+    "instrumentation":
+        "[(refused(lambda: getattr(triton._instrumentation, name)(point=point, backend='b', **more)), str(heard)) for "
+        "heard in [[]] for name, more in (('instrument', {}), ('register_instrumentation', {'callback': lambda *some: "
+        "heard.append((point, some))}), ('register_instrumentation', {'callback': len}), ('instrument', {'context': 3"
+        "}), ('unregister_instrumentation', {}), ('instrument', {})) for point in ('a', 'load-dialects')]",
     "target": "GPUTarget('cuda', 90, 32)",
     "least of a float": "tl.bfloat16.get_int_min_value()",
     "most of a float": "tl.float32.get_int_max_value()",
@@ -373,9 +396,9 @@ EXPRESSIONS: dict[str, str] = {
         "layouts.warps_per_cta(gl.DistributedLinearLayout([[1]], [[2], [4], [8], [16], [32]], [[64], [0]], [], "
         "[128]), [128])",
     "clusters of slices":
-        "[gl.SliceLayout(1, gl.BlockedLayout([1, 2], [4, 8], [2, 2], [1, 0], [[0, 1], [1, 0]])).cga_layout, "
-        "gl.DotOperandLayout(1, gl.BlockedLayout([1] * 3, [1, 4, 8], [1, 2, 2], [2, 1, 0], [[0, 1, 0], [1, 0, 0]]), "
-        "2).cga_layout]",
+        "[(one.cga_layout, made.cga_layout, one.rank, one.mangle()) for bases in ([], [[0, 1], [1, 0]]) for made in ("
+        "gl.BlockedLayout([1, 2], [4, 8], [2, 2], [1, 0], bases), gl.NVMMADistributedLayout([2, 0], [2, 2], [16, 8], "
+        "bases)) for side in (0, 1) for one in (gl.SliceLayout(side, made), gl.DotOperandLayout(side, made, 2))]",
     "bytes of clusters":
         "[refused(lambda: gl.shared_memory_descriptor_type(gl.float16, [64, 64], made, [64, 64]).nbytes_per_cta) for "
         "bases in ([], [[1, 0]], [[0, 1]], [[1, 0], [0, 1]], [[0, 1], [1, 0]], [[1, 0], [2, 0]], [[0, 0], [0, 1]]) for "

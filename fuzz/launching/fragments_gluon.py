@@ -26,6 +26,7 @@ from triton.experimental import gluon
 from triton.experimental.gluon import language as tl
 from triton.experimental.gluon.language.nvidia import ampere, hopper, blackwell
 from triton.experimental.gluon.language.nvidia.hopper import mbarrier, tma
+from triton.experimental.gluon.language.nvidia import rubin
 
 L1 = tl.constexpr(tl.BlockedLayout([1], [32], [4], [0]))
 L2 = tl.constexpr(tl.BlockedLayout([1, 2], [4, 8], [2, 2], [1, 0]))

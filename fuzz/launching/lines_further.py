@@ -345,6 +345,36 @@ tma.async_store(d, [n, 0], q.index(1))
 tma.async_store(d, [0, 0], s)
 tma.async_atomic_add(d, [0, 0], q.index(1))
 tma.store_wait(pendings=0)
+r = tl.load(x_ptr + at, False); tl.store(x_ptr + at, x, False)
+r = s.atomic_scatter_add(x, x, 0, False)
+r = tl.histogram(x, 64, False, L1)
+r = t.reinterpret(); w = t.reinterpret(tl.int16); v = t.reinterpret(shape=[32, 16])
+c = tl.allocate_shared_memory(tl.int32, [16, 32], S2); c.scatter(m, m, 1);
+    r = c.atomic_scatter_and(m, m, 1) + c.atomic_scatter_or(m, m, 1)
+r = t.slice(0, 8); tl.static_print(t.shape, r.type)
+r = tl.gather(m, row[:, None], 0)
+r = tl.arange(0, 128, tl.CoalescedLayout())[:, None] + tl.arange(0, 128)[None]
+""",
+    "with every option": """
+tl.barrier(); tl.barrier(cluster=True)
+rubin.mbarrier.arrive(b.index(0), count=2, pred=n > 3, from_cta=0); rubin.mbarrier.arrive(b.index(0))
+rubin.mbarrier.arrive(b.index(1), multicast_cta=1)
+rubin.mbarrier.arrive(b.index(0), multicast_cta=-1)
+rubin.mbarrier.arrive(b.index(0), multicast_cta=True)
+ampere.mbarrier.arrive(b.index(0), pred=n > 3, from_cta=1)
+r = tl.fpsan.embed(f); w = tl.fpsan.unembed(r, tl.float32); v = tl.fpsan.unembed(tl.fpsan.embed(h), tl.bfloat16);
+    u = tl.fpsan.embed(1.5)
+e = tma.make_tensor_descriptor(h_ptr, [n, 64], [64, 1], [1, 64], Q);
+    i = tl.arange(0, 64, tl.SliceLayout(0, tl.BlockedLayout([1, 4], [32, 1], [1, 4], [1, 0])));
+    blackwell.tma.async_gather(e, i, n, b.index(0), q.index(0)); blackwell.tma.async_scatter(e, i, n, q.index(0));
+    blackwell.tma.async_gather(e, i, 8, b.index(0), q.index(0), pred=n > 3, multicast=True);
+    blackwell.tma.async_gather(e, i, 8, b.index(0), q.index(0), cache_policy=tl.CachePolicy("none", "evict_first"));
+    blackwell.tma.async_scatter(e, i, 8, q.index(0), tl.CachePolicy("none", "evict_first"))
+c = tl.allocate_shared_memory(tl.float16, [256, 64], tl.NVMMASharedLayout(128, 16, 2, cga_layout=[[1, 0]]));
+    blackwell.tcgen05_mma(c, c.permute([1, 0]), blackwell.allocate_tensor_memory(tl.float32, [256, 256],
+    blackwell.TensorMemoryLayout([128, 256], 1, [[1, 0]], True)))
+e = tma.make_tensor_descriptor(h_ptr.to(tl.pointer_type(tl.uint8)), [n, 128], [128, 1], [64, 64], PADDED4);
+    c = tl.allocate_shared_memory(tl.uint8, [64, 64], PADDED4); tma.async_load(e, [8, n], b.index(0), c)
 """,
     "tensor memory": """
 r = blackwell.allocate_tensor_memory(tl.float32, [128, 64], TM, value=TV.load())
@@ -384,12 +414,27 @@ r = blackwell.mul2(g, n, dtype=tl.constexpr(tl.float16))
 r = blackwell.sub2(m, m)
 r = blackwell.min2(1, n)
 r = blackwell.mul2(m.to(tl.uint8), tl.zeros([16, 64], tl.float16, L2))
-e = tma.make_tensor_descriptor(h_ptr, [n, 64], [64, 1], [1, 64], Q);
-    i = tl.arange(0, 64, tl.SliceLayout(0, tl.BlockedLayout([1, 4], [32, 1], [1, 4], [1, 0])));
-    blackwell.tma.async_gather(e, i, n, b.index(0), q.index(0)); blackwell.tma.async_scatter(e, i, n, q.index(0));
-    blackwell.tma.async_gather(e, i, 8, b.index(0), q.index(0), pred=n > 3, multicast=True);
-    blackwell.tma.async_gather(e, i, 8, b.index(0), q.index(0), cache_policy=tl.CachePolicy("none", "evict_first"))
 c = tl.allocate_shared_memory(tl.int64, [2], S1);
     blackwell.clc.try_cancel(c, b.index(0)); r = blackwell.clc.load_result(c); w = r.is_canceled(); u = r.program_id(1)
+r = rubin.add4(g, n.to(tl.int8)); w = rubin.mul4(g, row[:, None].to(tl.float16))
+r = rubin.sub4(g, m.to(tl.int8))
+r = rubin.add4(m.to(tl.uint8), m.to(tl.uint8), tl.float16)
+u = g.to(tl.float8e5); v = m.to(tl.float16).to(tl.float8e4nv); r = rubin.add4(u, v); w = rubin.mul4(v, u);
+    z = rubin.sub4(v, u); u = rubin.fma4(u, v, z)
+r = rubin.add4(tl.zeros([16, 64], tl.float8e5, tl.BlockedLayout([1, 4], [4, 8], [2, 2], [1, 0])), m.to(tl.uint8))
+a = tl.allocate_shared_memory(tl.float8e5, [64, 64], tl.NVMMASharedLayout(64, 8, 2));
+    r = hopper.warpgroup_mma(a, a, tl.zeros([64, 64], tl.float32, MMA3), max_num_imprecise_acc=64);
+    w = hopper.warpgroup_mma(a, q.index(0), tl.zeros([64, 64], tl.float32, MMA3), max_num_imprecise_acc=128)
+tma.async_load_im2col(d, [0] * 4, [1.5], b.index(0), q.index(0))
+c = blackwell.allocate_tensor_memory(tl.float16, [2, 64, 128], blackwell.TensorMemoryLayout([64, 128], 1));
+    u = c.index(n); v = u.slice(64, 32); z = v.load(); tl.static_print(c.rank, u.shape, v.type); w = c.slice(1, 1, 0)
+r = TV.reinterpret(tl.float16, [128, 64], blackwell.TensorMemoryLayout([128, 64], 2)).load()
+c = blackwell.allocate_tensor_memory(tl.int8, [64, 128], blackwell.TensorMemoryLayout([64, 128], 1, fp4_padded=True));
+    r = blackwell.allocate_tensor_memory(tl.uint8, [128, 4], rubin.TensorMemoryScalesLayout(block_rep_order="kThenMn"))
+r: tl.constexpr = tl.to_linear_layout(TM, [128, 64]);
+    w: tl.constexpr = tl.to_linear_layout(blackwell.TensorMemoryScalesLayout(), [128, 4]);
+    v: tl.constexpr = tl.to_linear_layout(tl.to_linear_layout(L2, [16, 32]), [32, 32])
+r = tl.inline_asm("mov.b32 $0, $1;", "=r,r", [TV], result_types=tl.int32)
+c = blackwell.clc.load_result(tl.allocate_shared_memory(tl.int64, [2], S1)); r = given(n, c)[1].program_id(0)
 """,
 }

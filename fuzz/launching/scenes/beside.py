@@ -116,9 +116,10 @@ def _tools() -> Iterator[object]:
     yield scales.data, scales.to(torch.float32)
     torch.manual_seed(3)
     yield [one.data for one in (mxfp.MXFP4Tensor(size=9).random(), mxfp.MXScaleTensor(size=9).random(),
-                                mxfp.MXScaleTensor(size=(2, 3)).random(0.25, 64.0))]
-    for axis in (0, -2, 1, -1):
-        made = tried(ragged_tma.create_ragged_descriptor, torch.zeros(4, 64, 32), [1, 16, 32], axis)
+                                mxfp.MXScaleTensor(size=(2, 3)).random(0.25, 64.0),
+                                mxfp.MXFP4Tensor(size=(2, 3)).random())]
+    for size, axis in itertools.product(((4, 64, 32), (64, 32), (1, 4, 64, 32)), (0, -2, 1, -1)):
+        made = tried(ragged_tma.create_ragged_descriptor, torch.zeros(size), (16, 1, 16, 32)[-len(size):], axis)
         yield [getattr(made, name, made) for name in ("shape", "strides", "block_shape")]
 
 

@@ -52,7 +52,7 @@ _OPTIONS: dict[str, dict[str, Any]] = {
     "": _PLAIN, "debug": {**_PLAIN, "debug": True}, "overflow": {**_PLAIN, "sanitize_overflow": True, "debug": True},
     "addresses": {**_PLAIN, "debug": True, "instrumentation_mode": "iisan"},
     "floats": {**_PLAIN, "instrumentation_mode": "fpsan"}, "blocks": {**_PLAIN, "num_ctas": 2},
-    "warps": {"num_warps": 8, "num_stages": 1}}
+    "warps": {"num_warps": 8, "num_stages": 1, "maxnreg": 64}}
 """Options that the front end looks at, by the words of `launching.vocabulary`."""
 _TRIES = 40
 _WARNED = 80
@@ -227,12 +227,11 @@ def lines(choices: Choices, backend: str) -> Answers:
              for name, line in statements(part).items()}
     asked |= {f"{name} debugged": partial(_line, language, line, given, chip, _OPTIONS["debug"])
               for name, line in statements(part).items() if line.startswith("assert")}
-    if " arguments of " in part:
-        name, line = next(iter(statements(part).items()))
-        asked |= {f"{name} with {word or 'no'} option": partial(_line, language, line, given, chip, options)
-                  for word, options in _OPTIONS.items() if word != chosen}
-    # One of each function, and one that some refuse.
     every = [*statements(part).items()]
+    asked |= {f"{name} with {word or 'no'} option": partial(_line, language, line, given, chip, options)
+              for name, line in (every if " with every option " in part else every[:" arguments of " in part])
+              for word, options in _OPTIONS.items() if word != chosen}
+    # One of each function, and one that some refuse.
     asked |= {f"{name} by name": partial(_by_name, language, line, given, chip, _OPTIONS[chosen])
               for name, line in (every if "names" in part else (every[0], every[-1]))}
     with _device(chip):
