@@ -157,7 +157,7 @@ EXPRESSIONS: dict[str, str] = {
         "blackwell.TensorMemoryLayout([shape[0], shape[1]], 1), warps, way))) for kind in (tl.float32, tl.float16) "
         "for shape in ([64, 8], [128, 1], [128, 2], [128, 4], [128, 32], [64, 1], [64, 2], [128, 128]) for warps in "
         "(4, 8, 2) for way in ('32x32b', '16x64b', '16x128b', '16x256b', '16x32bx2', '32x32b_splitn', 'other')]",
-    "what registers are asked of tensor memory":
+    "registers asked for":
         "[refused(lambda: blackwell._compute_tmem_reg_layout(*given[:place], other, *given[place + 1:])) for given in "
         "[(tl.float32, [128, 64], [128, 64], blackwell.TensorMemoryLayout([128, 64], 1), 4, '32x32b')] for place, "
         "other in ((1, [128, 64.0]), (1, [128]), (2, [128, 64.0]), (2, [64]), (2, [2, 128, 64]), (4, '4'), (4, 6), ("

@@ -139,6 +139,7 @@ d, q = again(d, n)
 k = tl.arange(0, 64, tl.BlockedLayout([64], [32], [4], [0]))
 tdm.async_gather(d, k, t, b)
 tdm.async_scatter(d, k.to(tl.int16), t)
+tdm.async_scatter(d, k, t, b)
 tdm.async_load_fused([(d, t, 3), (d, t, 12)], cache_modifier=".cs")
 """,
     "cdna5 barriers": """

@@ -306,6 +306,7 @@ r = late(x, n)
 r = late(x, N)
 r = with_default(x)
 r = isinstance(x, tensor) + n
+r = tl.full((4,), 128, tl.uint8).to(tl.float8e5b16, bitcast=True).to(tl.float8e4b8)
 """,
 }
 
@@ -357,7 +358,7 @@ r = tl.arange(0, 128, tl.CoalescedLayout())[:, None] + tl.arange(0, 128)[None]
 """,
     "with every option": """
 tl.barrier(); tl.barrier(cluster=True)
-rubin.mbarrier.arrive(b.index(0), count=2, pred=n > 3, from_cta=0); rubin.mbarrier.arrive(b.index(0))
+rubin.mbarrier.arrive(b.index(0), count=2, pred=n > 3, from_cta=0)
 rubin.mbarrier.arrive(b.index(1), multicast_cta=1)
 rubin.mbarrier.arrive(b.index(0), multicast_cta=-1)
 rubin.mbarrier.arrive(b.index(0), multicast_cta=True)
