@@ -53,7 +53,9 @@ def parts() -> dict[str, tuple[str, ...]]:
                      if line not in known]
             known.update(lines)
             for start in range(0, len(lines), PART):
-                found[f"{language}: {group} {start // PART + 1}"] = tuple(lines[start:start + PART])
+                part = f"{language}: {group} {start // PART + 1}"
+                assert part not in found, part
+                found[part] = tuple(lines[start:start + PART])
     return found
 
 

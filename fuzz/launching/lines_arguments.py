@@ -73,7 +73,7 @@ tl.load(x_ptr, n > 3, n)
 tl.store(x_ptr + at, x, p, cache_modifier=".wb", eviction_policy="evict_first")
 tl.load_tensor_descriptor(d, (n, 0))
 tl.store_tensor_descriptor(d, (n, 0), d.load([0, 0]))
-tl.make_tensor_descriptor(x_ptr, [n, 64], [64, 1], [8, 16], padding_option="zero")
+tl.make_tensor_descriptor(x_ptr, [n, 64], [n, 1], [8, 16], padding_option="zero")
 tl.atomic_load(x_ptr + at, sem="acquire", scope="gpu")
 tl.atomic_load(x_ptr + at, p, sem="relaxed", scope="cta")
 tl.atomic_store(x_ptr + at, x, p, sem="release", scope="gpu")
@@ -435,7 +435,7 @@ def lines(language: Language) -> dict[str, str]:
                 (), (1,), (2,), (1, 1), (2, 1), (1, 2), (2, 2), (4, 1, 2)))
         found["chains"] = dict.fromkeys(f"r = {text.format(*some)}" for text in _CHAINS for some in itertools.product(
             ("N", "3", "n", "missing"), repeat=3))
-        found["atomics"] = dict.fromkeys(
+        found["atomics of types"] = dict.fromkeys(
             f"r = tl.atomic_{call}((x_ptr + at).to(tl.pointer_type({kind})){', tl.zeros((16,), {0})' * number})".format(
                 kind) for kind in _TYPES for call, number in _ATOMIC.items())
         found["atomics of descriptors"] = dict.fromkeys(
