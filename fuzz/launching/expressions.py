@@ -6,12 +6,14 @@ from functools import cache
 NAMES = ("gl", "tl", "blocked", "mma", "data", "16", "[1, 0]", "GPUTarget")
 
 HEAD = """
+import ast
 import collections
 import copy
 import hashlib
 import inspect
 import os
 import pickle
+from unittest import mock
 
 import torch
 import triton
@@ -23,7 +25,7 @@ from triton.experimental.gluon import language as gl
 from triton.experimental.gluon.language import _layouts as layouts
 from triton.experimental.gluon.language.nvidia import blackwell, hopper
 from triton.experimental.gluon.language.nvidia.hopper import mbarrier
-from triton.runtime import errors, jit
+from triton.runtime import build, cache, errors, jit
 from triton.tools.tensor_descriptor import TensorDescriptor
 try:
     from triton.experimental.gluon.language.nvidia.hopper import CachePolicy, FractionalEvictionPolicy
@@ -95,7 +97,7 @@ AGGREGATES = [Fields, Loose, Tupled, *made(lambda: derived(three=0), lambda: der
 pairs = tl.tuple_type([tl.int64, tl.int64])
 TYPES = [tl.void, tl.int1, tl.int32, tl.float8e5, tl.pointer_type(tl.int8), tl.pointer_type(tl.int8, 3, True), pairs,
          tl.block_type(tl.int32, [16]), tl.block_type(tl.int32, [16, 1]), tl.block_type(tl.int64, [16]),
-         tl.tuple_type([tl.int64, tl.void], ["a", "b"]), tl.tuple_type([pairs]), *made(
+         *(tl.tuple_type([tl.int64, tl.void], ["a", one]) for one in "bc"), tl.tuple_type([pairs]), *made(
     lambda: tl.constexpr(3).type, lambda: tl.constexpr("3").type, lambda: blocked.type, lambda: mma.type,
     lambda: tl.core.slice_type(), lambda: tl.core.tensor_descriptor_base_type(tl.block_type(tl.int32, [8, 16])),
     lambda: tl.core.tensor_descriptor_type(tl.block_type(tl.int32, [8, 16]), pairs, pairs),
@@ -193,9 +195,10 @@ EXPRESSIONS: dict[str, str] = {
         "[refused(lambda: triton.knobs.language.fp_fusion_enabled(one)) for off in (False, True) for _ in "
         "[setattr(triton.knobs.language, 'force_disable_fp_fusion', off)] for one in (None, True, False)]",
     "managers of caches":
-        "[refused(lambda: [setattr(triton.knobs.cache, 'manager_class', one) or type(triton.runtime.cache.get_cache_man"
-        "ager('a0')).__name__]) for one in (triton.runtime.cache.FileCacheManager, type('Own', "
-        "(triton.runtime.cache.FileCacheManager,), {}))]",
+        "[refused(lambda: type(getattr(cache, kind)('a0')).__name__) for _ in "
+        "[os.environ.update(TRITON_DUMP_DIR=triton.knobs.cache.dir)] for kind in ('get_dump_manager', "
+        "'get_override_manager', 'get_cache_manager') for triton.knobs.cache.manager_class in "
+        "(cache.FileCacheManager, type('Own', (cache.FileCacheManager,), {}), None)]",
     "barriers": "mbarrier.MBarrierLayout.multicta(num_ctas=4, two_cta=True).mangle()",
     "equal":
         "[blocked == gl.BlockedLayout([1, 2], [4, 8], [2, 2], [1, 0]), blocked == mma, "
@@ -318,13 +321,15 @@ EXPRESSIONS: dict[str, str] = {
         "tl.constexpr(5) & 4, ~tl.constexpr(1), -tl.constexpr(2), tl.constexpr(9) % 4, tl.constexpr(1) << 3, "
         "tl.constexpr(8) >> 1]",
     "all that constants do":
-        "[(name, refused(lambda: getattr(made(), name)(2))) for made in (lambda: tl.constexpr(6), lambda: tl.tuple([1, "
-        "2])) for name in sorted(vars(type(made())))]",
+        "[(name, refused(lambda: getattr(made(), name)(other))) for made in (lambda: tl.constexpr(6), lambda: "
+        "tl.constexpr(0), lambda: tl.tuple([1, 2])) for name in sorted(vars(type(made()))) for other in (2, 6)]",
     "constants compared":
         "[tl.constexpr(3) < 4, tl.constexpr(3) == 3, 3 != tl.constexpr(3), tl.constexpr(2).logical_and(0), "
         "tl.constexpr(0).logical_or(5), tl.constexpr(3) | 8, tl.constexpr(3) ^ 1, 1 / tl.constexpr(4)]",
     "constants as values": "[bool(tl.constexpr(0)), tl.constexpr([1, 2, 3])[1], hash(tl.constexpr(3)) == hash(3)]",
-    "tuples": "[tl.tuple([1, 2]) + tl.tuple([3]), tl.tuple([1, 2], tl.tuple_type([tl.int32] * 2, ['a', 'b'])).b]",
+    "tuples":
+        "[tl.tuple([1, 2]) + tl.tuple([3]), *(refused(lambda: getattr(tl.tuple([1, 2], tl.tuple_type([tl.int32] * 2, "
+        "['a', 'b'])), name)) for name in 'bc')]",
     "parts of tuples":
         "[tl.tuple([1, 2, 3])[1:], tl.tuple([1, 2])[0], len(tl.tuple([1])), tl.tuple([1, "
         "2]) * tl.constexpr(2)]",
@@ -332,7 +337,8 @@ EXPRESSIONS: dict[str, str] = {
         "[refused(lambda: tl.tuple([1, 2, 3, 4, 5])[slice(first, last, step)]) for first in (None, 1, -2, 7) for last "
         "in (None, 3, -1) for step in (None, 2, -1, 0)]",
     "shapes":
-        "[tl.core._unwrap_shape([tl.constexpr(4), 8]), tl.core._unwrap_iterable([(1, 2)]), "
+        "[tl.core._unwrap_shape([tl.constexpr(4), 8]), tl.core._unwrap_iterable([(1, 2)]), tl.core._unwrap_iterable("
+        "[[1], 2]), "
         "tl.core._wrap_axis(-1, 3)]",
     "configurations":
         "str(triton.Config({'BLOCK': 16}, num_warps=8, num_stages=2, num_ctas=1, maxnreg=64).all_kwargs())",
@@ -351,7 +357,9 @@ EXPRESSIONS: dict[str, str] = {
     "views of layouts":
         "[one.format_tensor_view([16, 32]) + one.format_hardware_view([16, 32]) for one in (blocked, mma)]",
     "outside of a kernel": "[refused(lambda: gl.arange(0, 8, blocked, **more)) for more in ({}, {'_semantic': None})]",
-    "a block outside of a kernel": "[refused(lambda: tl.arange(0, 8)), refused(lambda: tl.zeros([8], tl.int32))]",
+    "a block outside of a kernel":
+        "[refused(lambda: tl.arange(0, 8)), refused(lambda: tl.zeros([8], tl.int32)), refused(lambda: tl.arange(0, 8, "
+        "_semantic=None))]",
     "a copy outside of a kernel": "refused(lambda: gl.allocate_shared_memory(gl.float32, [8], swizzled))",
     "warps of operands": "layouts.warps_per_cta(gl.DotOperandLayout(1, mma, 2), [16, 32])",
     "chips told apart":
@@ -436,8 +444,8 @@ EXPRESSIONS: dict[str, str] = {
         "'arg_names', 'constexprs', 'kwargs', '__name__') if hasattr(made, name)], [(one.num, one.name, "
         "one.do_not_specialize, one.do_not_specialize_on_alignment) for one in getattr(made, 'params', [])]) "
         "for way in (True, False) for _ in [setattr(triton.knobs.runtime, 'interpret', way)] for more in "
-        "({}, {'version': 3, 'do_not_specialize': ['x']}, "
-        "{'do_not_specialize_on_alignment': ['div'], 'debug': True}, {'noinline': True, 'launch_metadata': len, "
+        "({}, {'version': 3, 'do_not_specialize': ['x', 1]}, "
+        "{'do_not_specialize_on_alignment': ['div', 0], 'debug': True}, {'noinline': True, 'launch_metadata': len, "
         "'repr': len}) for made in [triton.jit(**more)(tl.cdiv.fn)]]",
     "types compared":
         "[(type(one).__name__, str(one), refused(lambda: one.mangle()), refused(lambda: one.nbytes_per_cta), "
@@ -468,6 +476,75 @@ EXPRESSIONS: dict[str, str] = {
     "reinterpreted twice":
         "[type(triton.reinterpret(triton.reinterpret(data, tl.int32), data.dtype)).__name__, "
         "triton.reinterpret(triton.reinterpret(data, tl.int32), tl.uint8).dtype]",
+    "stages read":
+        "[type(compiler.parse(os.devnull, kind, compiler.ir.context())).__name__ for kind in 'ttir glir ttgir llir "
+        "ptx amdgcn cubin hsaco json'.split()]",
+    "places of errors":
+        "[refused(lambda: str(triton.compiler.errors.CompilationError(text, node, 'told'))) for text in (None, '', "
+        "'\\n'.join('abcdefghijklmno')) for node in (ast.Pass(), *(ast.Pass(lineno=line, col_offset=2) for line in "
+        "(0, 1, 14)))]",
+    "arguments bound":
+        "[refused(lambda: jit.create_function_from_signature(kind, [jit.KernelParam(0, one, False, False) for one in "
+        "kind.parameters.values()], nvidia.CUDABackend)(*given, **more)) for call in (lambda a, *, b=3, c: 0, lambda "
+        "a, *b, c=4: 0) for kind in [inspect.signature(call)] for given in ((1,), (1, 2, 16)) for more in ({}, {'c': "
+        "5}, {'b': 6, 'c': 7})]",
+    "functions of constants":
+        "[refused(lambda: triton.cdiv(tl.constexpr(7), y=2, _semantic=one)) for triton.knobs.runtime.interpret in "
+        "(True, False) for one in (None, 0)]",
+    "compilers of C":
+        "[mock.patch.dict(os.environ, own, clear=True)(mock.patch.object(build.shutil, 'which', {one: one for one in "
+        "there.split()}.get)(lambda: refused(lambda: build._find_compiler.__wrapped__(kind))))() for own in ({}, "
+        "{'CC': 'own', 'CXX': 'own++'}) for there in ('', 'gcc g++', 'clang clang++') for kind in ('c', 'c++')]",
+    "commands of C":
+        "[mock.patch.multiple(build.sysconfig, get_default_scheme=lambda: scheme, get_paths=lambda scheme: "
+        "{'include': scheme})(mock.patch.object(build, '_find_compiler', str)(mock.patch.object(build, "
+        "'subprocess')(lambda process: refused(lambda: build._build('a', 'a.c', 'd', ['l'], ['i', None], ['cuda', "
+        "'x.so.1', 'y.a'], ['-g'], kind) and [one for one in process.check_call.call_args[0][0] if '/' not in "
+        "one]))))() for kind, scheme in (('c', 'posix_local'), ('c++', 'venv'))]",
+    "C compiled":
+        "[(len(asked), refused(lambda: os.path.basename(make(given, name, **more)).partition('.')[0])) for asked in "
+        "[[]] for triton.knobs.build.impl in [lambda *given: asked.append(given) or os.devnull] for make, given in "
+        "((build.compile_so_from_src, ''), (build.compile_so_from_src, 'int'), (build.compile_so_from_file, "
+        "nvidia.__file__.replace('compiler.py', 'driver.c'))) for name in 'ab' for more in ({}, {}, *({one: ['x']} "
+        "for one in ('library_dirs', 'include_dirs', 'libraries', 'ccflags')), {'language': 'c++'})]",
+    "groups of files":
+        "[[*made(lambda: str(getattr(one, name)(*given)).replace(triton.knobs.cache.dir, ''))] for "
+        "triton.knobs.cache.remote_manager_class in (type('Far', (dict,), {'__init__': lambda self, key: None, 'get': "
+        "lambda self, keys: {one: self[one] for one in keys if one in self}, 'put': dict.__setitem__}), None) for "
+        "make in (cache.FileCacheManager, cache.RemoteCacheManager) for one in made(lambda: make('k')) for name, "
+        "*given in (('put', '{\"a\": 1}', '__grp__x'), ('get_group', 'x'), ('put', b'1', 'y'), ('put_group', 'g', "
+        "{'y': '/', '__grp__x': '/'}), ('get_group', 'g'))]",
+    "backends found":
+        "[sorted(map(str, triton.backends._discover_backends().items())) for way in '10' for _ in "
+        "[os.environ.update(TRITON_BACKENDS_IN_TREE=way)]] + [refused(lambda: "
+        "triton.backends._find_concrete_subclasses(type('Of', (), {one.__name__: one for one in some}), "
+        "nvidia.BaseBackend)) for some in ([int], [nvidia.CUDABackend], [nvidia.CUDABackend, type('Own', "
+        "(nvidia.CUDABackend,), {})])]",
+    "compiled beside each other":
+        "[(mode.__enter__() is mode, refused(mode.__enter__), futures[0] is futures[2], [one.result() for one in "
+        "futures[:3]], mode.__exit__(0, 0, 0), sorted(told)) for told in [[]] for mode in "
+        "[triton.AsyncCompileMode(__import__('concurrent.futures').futures.ThreadPoolExecutor(1))] for futures in "
+        "[[mode.submit(key, key.upper, told.append, print) for key in 'abac']]]",
+    "PTX of chips":
+        "[refused(lambda: (nvidia.llvm.init_targets(), nvidia.CUDABackend(GPUTarget('cuda', chip, "
+        "32)).make_ptx('define ptx_kernel void @one() { ret void }', about, nvidia.CUDAOptions(ptx_version=88), "
+        "chip), about)) for chip in (75, 90, 100, 107) for about in [{}]]",
+    "tuners made":
+        "[refused(lambda: (one.cache_results, one.reset_to_zero, one.restore_value)) for "
+        "triton.knobs.runtime.interpret in (True, False) for more in ({'cache_results': True}, {'reset_to_zero': "
+        "('x',), 'restore_value': ('div',)}) for one in [triton.autotune([triton.Config({})], ['x'], "
+        "**more)(tl.cdiv)]]",
+    "knobs in the environment":
+        "[os.environ.get('USE_IR_LOC') for triton.knobs.propagate_env in (False, True) for "
+        "triton.knobs.compilation.use_ir_loc in ('ttir', None)]",
+    "allocators of profilers":
+        "[(some.has_profile_allocator(), refused(lambda: some._profile_allocator(1, 2, 3))) for some in "
+        "[triton.runtime._allocation] for one in (lambda *given: given, None) for _ in "
+        "[some.set_profile_allocator(one)]]",
+    "tensor memory of chips":
+        "[refused(lambda: compiler.CompiledKernel._init_handles(mock.MagicMock(module=None, "
+        "metadata=mock.MagicMock(shared=1, tmem_size=size, num_warps=4, warp_size=32, target=GPUTarget('cuda', chip, "
+        "32))))) for chip in (100, 107) for size in (None, 512, 513, 576, 577)]",
 }
 
 

@@ -235,6 +235,7 @@ amd.hint.sched_barrier((None,))
 r = amd.slice(g, [64, 32], [0, 64])
 r = amd.slice(g, [64], [0])
 r = amd.slice(g, [128, 64], [0, 0])
+r = f.to(tl.float8e4b8); w = f.to(tl.float8e5b16)
 """,
     "cdna4": """
 async_copy.global_load_to_shared(t, x_ptr + at)

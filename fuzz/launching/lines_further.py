@@ -307,6 +307,21 @@ r = late(x, N)
 r = with_default(x)
 r = isinstance(x, tensor) + n
 r = tl.full((4,), 128, tl.uint8).to(tl.float8e5b16, bitcast=True).to(tl.float8e4b8)
+tl.static_assert(N > 3, msg="a")
+r = f"{tl.int32}"
+r = apart((n, 3), n)
+while n > 3:;;    n -= 1;;    while k > 3:;;        tl.static_print("in");;        k -= 1
+tl.zeros((1048576,), tl.int8)
+tl.zeros((0,), tl.int8)
+tl.dot(g.to(tl.float8e5), g)
+tl.dot(g, g.to(tl.float8e5))
+tl.dot(g.to(tl.float8e5), g.to(tl.float8e4b15))
+tl.dot(g.to(tl.float8e4b15), g.to(tl.float8e5))
+tl.dot(tl.zeros((16, 32), tl.float8e5), tl.zeros((32, 16), tl.float8e5), max_num_imprecise_acc=32)
+y = tl.make_tensor_descriptor(l_ptr, [n, 64], [64, 1], [1, 4]); r = y.gather(at, 0); y.scatter(r, at, 0)
+r = k.to(tl.pointer_type(tl.int32), bitcast=True) + at
+r = tl.atomic_load(x_ptr.to(tl.pointer_type(tl.int32, const=True)) + at)
+tl.atomic_store(x_ptr.to(tl.pointer_type(tl.int32, const=True)) + at, x)
 """,
 }
 
