@@ -26,6 +26,7 @@ from tridiff.fuzz.records.observed import Observe
 from tridiff.fuzz.target import Limits
 from tridiff.fuzz.workers.execute import Executor
 
+each = pytest.mark.parametrize
 PACKAGE = Path(triton.__file__).parent
 
 
@@ -36,7 +37,7 @@ def call(function: str, given: int, made: int) -> Call:
 RIGHT = [call("promote", 1, 1), call("add", 1, 1), call("store", 3, 0), call("load", 2, 1), call("load", 2, 2)]
 
 
-@pytest.mark.parametrize(("wrong", "usual", "named"), [
+@each("wrong, usual, named", [
     (RIGHT, (), ""),
     # The innermost ends first; what is then given something else says nothing.
     ([call("promote", 1, 2), call("add", 1, 2), call("store", 4, 9)], (), "language/core.py promote"),
@@ -58,7 +59,7 @@ def test_who_is_on_the_stack_of_an_error_comes_before_others_and_alone_counts_be
         assert departing(wrong, right, (), (name,), only=True) == other
 
 
-@pytest.mark.parametrize("text", ["op(2, 3)", "(lambda a: a + 1)(2) if op is np.add else (lambda a: a + 2)(2)"])
+@each("text", ["op(2, 3)", "(lambda a: a + 1)(2) if op is np.add else (lambda a: a + 2)(2)"])
 def test_whoever_is_given_another_function_of_numpy_does_not_depart(text: str):
     """Nor is one lambda the other that stands beside it."""
     there: dict[str, Any] = {"np": np}
@@ -103,7 +104,7 @@ def calls(case: Case) -> list[Call]:
     return list(found.made)
 
 
-@pytest.mark.parametrize(("name", "targets"), [
+@each("name, targets", [
     ("floordiv", ("triton.floordiv", "helpers.div_floor_integer")),
     ("visit_Return", ("helpers.maximum", "helpers.prod"))])
 def test_one_fault_has_one_name_in_every_target_and_another_fault_another(name: str, targets: tuple[str, ...],
@@ -168,7 +169,7 @@ class Laboratory:
         return frozenset(self._usual)
 
 
-@pytest.mark.parametrize(("usual", "right", "named"), [
+@each("usual, right, named", [
     ((), True, "language/core.py promote"), (("language/core.py promote",), True, "language/core.py add"),
     ((), False, "")])
 def test_a_blame_names_what_departs_from_a_baseline_where_the_case_is_right(usual: tuple[str, ...], right: bool,
@@ -190,7 +191,7 @@ class OfTorch(Laboratory):
         return Laboratory(right=True).run(trial) if trial.subject == "own" and not trial.calls else found
 
 
-@pytest.mark.parametrize(("right", "stage"), [(True, "unknown"), (False, "inductor")])
+@each("right, stage", [(True, "unknown"), (False, "inductor")])
 def test_inductor_is_not_to_blame_for_what_another_triton_under_the_same_torch_does_right(
         right: bool, stage: str):
     case = ENTRIES.find("zero-sign-a375762658").case

@@ -14,6 +14,8 @@ from tridiff.fuzz.blame.trial import Result, Step, Trial, Values
 from tridiff.fuzz.records import Blame, Outcome, Signature, Verdict
 from tridiff.fuzz.records.blame import Effect, Tried
 
+each = pytest.mark.parametrize
+
 
 def outcome(verdict: Verdict) -> Outcome:
     signature = Signature(target="triton.floordiv", subject="own", verdict=verdict, kind="value")
@@ -97,7 +99,7 @@ TABLE: dict[str, tuple[Seen, tuple[str, str, str]]] = {
 }
 
 
-@pytest.mark.parametrize("name", TABLE)
+@each("name", TABLE)
 def test_what_was_seen_decides_the_stage(name: str):
     seen, expected = TABLE[name]
     found = decided(seen)
@@ -115,7 +117,7 @@ PTX = "a\n// begin inline asm\ncvt.rn.satfinite.e4m3x2.f16x2 %rs1, %r1;\n// end 
 REFUSED = "ptxas /tmp/x.ptx, line {}; error   : Feature 'cvt' requires .target sm_89 or higher"
 
 
-@pytest.mark.parametrize(("seen", "expected"), [
+@each("seen, expected", [
     (compiled("make_ttir add_combine"), ("ttir", "make_ttir add_combine")),
     (compiled("gluon_to_ttgir add_canonicalizer"), ("ttgir", "gluon_to_ttgir add_canonicalizer")),
     (compiled("make_llir add_to_llvmir"), ("ttgir", "make_llir add_to_llvmir")),
@@ -152,7 +154,7 @@ def judged(kind: str, *, subject: str = "own", library: tuple[str, ...] = (), in
 ERROR = Verdict.COMPILE_ERROR
 
 
-@pytest.mark.parametrize(("seen", "expected"), [
+@each("seen, expected", [
     (judged("accepted", entered="ptxas"), "front-end"),
     (judged("unclear: AssertionError in split"), "front-end"),
     (judged("no line named: RuntimeError in make_ir"), "front-end"),
@@ -203,7 +205,7 @@ def test_an_exception_of_the_interpreter_is_its_own_where_the_compiler_takes_the
     assert decided(asked).stage == "front-end"
 
 
-@pytest.mark.parametrize("verdict, kind, here", [
+@each("verdict, kind, here", [
     (Verdict.DISAGREE, "value", True), (Verdict.CRASH, "misaligned_address", True),
     (Verdict.CRASH, "illegal_instruction", True), (Verdict.CRASH, "SIGSEGV", False),
     (Verdict.COMPILE_ERROR, "PassManager::run failed", False)])

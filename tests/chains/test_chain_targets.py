@@ -10,11 +10,13 @@ from tridiff.kernels.gluon.chain import Alloc, Chain, Fp4, Global, Limit, Load, 
 from tridiff.kernels.gluon.layouts import Blocked, Distributed, Linear, Padded, Shared, SharedLinear, Slice, Swizzled
 from tridiff.kernels.gluon.ownership import lanes_apart
 
+each = pytest.mark.parametrize
+
 OLD, NEW = (Environment(triton=version, backend="cuda", capability="9.0") for version in ("3.6.0", "3.9.0"))
 INDEXED = ("gluon.gather_scatter", "gluon.atomics")
 
 
-@pytest.mark.parametrize("name", (*CHAIN_TARGETS, "gluon.global_scratch"))
+@each("name", (*CHAIN_TARGETS, "gluon.global_scratch"))
 def test_a_target_is_left_out_where_none_of_its_cases_could_run(name: str):
     target = find(name)
     assert bool(target.run.lacking(OLD)) is (name in INDEXED)
@@ -43,7 +45,7 @@ def test_what_atomics_return_may_differ_between_launches_and_nothing_else():
 GRID = Blocked((1, 1), (8, 4), (1, 1), (1, 0))
 
 
-@pytest.mark.parametrize(("layout", "shape", "axis", "apart"), [
+@each("layout, shape, axis, apart", [
     (GRID, (16, 16), 0, False), (GRID, (16, 16), 1, False),
     (Linear((), ((1,), (2,), (0,), (8,), (0,)), ((4,),), (16,)), (16,), 0, True),
     (Linear((), ((0,), (1,), (2,), (8,), (0,)), ((4,),), (16,)), (16,), 0, False),
@@ -92,7 +94,7 @@ def test_findings_of_reductions_over_lanes_apart_are_told_apart():
         assert target.judge.label(of(Linear(register, lanes, warps, (16, 16)), 8)) == word
 
 
-@pytest.mark.parametrize(("layout", "word"), [
+@each("layout, word", [
     (Padded(((8, 1),), ((0, 1), (0, 2), (0, 4), (1, 0), (2, 0)), (4, 8)), "padding cuts vectors"),
     (Padded(((2, 2), (8, 4)), ((0, 1), (0, 2), (0, 4), (1, 0), (2, 0)), (4, 8)), ""),
     (SharedLinear(((0, 1), (0, 2), (0, 4), (1, 0), (2, 6))), "mixed offsets"),
@@ -107,14 +109,14 @@ def test_buffers_that_meet_a_known_defect_are_told_apart(layout: Shared, word: s
         assert about(Load(0, GRID), buffer, Read(1, GRID), Out(2, 1), shape=(4, 8)) == ""
 
 
-@pytest.mark.parametrize(("order", "word"), [((1, 0), ""), ((0, 1), "behind another axis")])
+@each("order, word", [((1, 0), ""), ((0, 1), "behind another axis")])
 def test_bytes_decoded_along_an_axis_that_is_not_innermost_are_told_apart(order: tuple[int, ...], word: str):
     held = Blocked((2, 2), (8, 4), (1, 1), order)
     assert about(Load(0, held), Fp4(0, "fp16", 1, GRID), Out(1, 1), shape=(8, 8), dtype="i8", made="fp16",
                  to=(8, 16)) == word
 
 
-@pytest.mark.parametrize("target", ["gluon.local_memory", "gluon.view_chain"])
+@each("target", ["gluon.local_memory", "gluon.view_chain"])
 def test_paddings_that_cut_vectors_are_drawn(target: str):
     label = find(target).judge.label
     assert any(label(case) == "padding cuts vectors" for start in range(1, 6) for case in cases(target, 40, start))
@@ -136,7 +138,7 @@ def test_findings_of_scans_over_repeated_lanes_are_told_apart():
     assert square(Load(0, larger, mask=Limit(0, 1), other=-3), Scan(0, 0, "add"), Out(1, 1)) == ""
 
 
-@pytest.mark.parametrize(("dtype", "other", "word"), [
+@each("dtype, other, word", [
     ("i16", -3, "negative other of 8 or 16 bits"), ("i8", -2, "negative other of 8 or 16 bits"), ("i16", -1, ""),
     ("i32", -3, "")])
 def test_findings_of_negative_others_are_told_apart(dtype: str, other: int, word: str):

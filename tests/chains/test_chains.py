@@ -38,6 +38,7 @@ from tridiff.kernels.gluon.check import problem
 from tridiff.kernels.gluon.layouts import Blocked, Linear, Mma, Padded, SharedLinear, Slice, Swizzled
 from tridiff.kernels.gluon.operations import expected_operations
 
+each = pytest.mark.parametrize
 ROWS = Blocked((1, 1), (1, 32), (4, 1), (1, 0))
 PLAIN = Swizzled(1, 1, 1, (1, 0))
 SWIZZLED = Swizzled(4, 2, 4, (1, 0))
@@ -74,7 +75,7 @@ def test_a_copy_through_shared_memory_is_legal():
     assert problem(COPY) == "" and valid(case_of(COPY))
 
 
-@pytest.mark.parametrize("why, steps", [
+@each("why, steps", [
     ("nothing has written", (Alloc("i32", (16, 32), PLAIN), Read(0, ROWS), Out(1, 1))),
     ("nothing is stored to y", (LOADED,)),
     ("stored twice", (LOADED, Out(0, 1), Out(0, 1))),
@@ -98,7 +99,7 @@ def test_illegal_chains_are_refused_with_the_reason(why: str, steps: tuple[Step,
     assert why in problem(chain(*steps))
 
 
-@pytest.mark.parametrize("why, layout", [
+@each("why, layout", [
     ("not for 32 lanes and 4 warps", Blocked((1, 1), (1, 16), (4, 1), (1, 0))),
     ("rank 1", Blocked((1,), (32,), (4,), (0,))),
     ("differ in rank", Blocked((1, 1), (1, 32), (4, 1), (1, 1))),
@@ -112,7 +113,7 @@ def test_layouts_that_do_not_fit_are_refused(why: str, layout: object):
     assert why in problem(chain(Load(0, layout), Out(0, 1)))
 
 
-@pytest.mark.parametrize("why, layout", [
+@each("why, layout", [
     ("wider than a row", Swizzled(16, 1, 8, (1, 0))),
     ("not independent", SharedLinear(((0, 1),) * 9)),
     ("a padded layout for", Padded(((4, 4),), ((0, 1),), (2,))),
@@ -138,7 +139,7 @@ def test_scans_are_of_blocked_layouts():
     assert "blocked layouts only" in problem(chain(replace(LOADED, layout=Mma(2, (2, 2), (16, 8))), Scan(0, 1, "add")))
 
 
-@pytest.mark.parametrize("change", [
+@each("change", [
     {"shape": [1 << 40]}, {"shape": []}, {"shape": [4] * 9}, {"name": "../x"}, {"dtype": "f32"}, {"rows": 1},
 ])
 def test_hostile_arrays_are_refused_by_the_decoder(change: dict[str, object]):
@@ -175,7 +176,7 @@ def test_contents_must_keep_the_promises_of_the_chain():
         assert not valid(case_of(promised, x=Content(base=base)))
 
 
-@pytest.mark.parametrize("target", CHAIN_TARGETS)
+@each("target", CHAIN_TARGETS)
 def test_every_drawn_case_is_valid_small_and_survives_json(target: str):
     for case in cases(target, 40):
         assert problem(chain_of(case)) == "" and find(target).draw.valid(case)

@@ -36,6 +36,7 @@ from tridiff.kernels.gluon.emit import Unsupported, emit
 from tridiff.kernels.gluon.faults import CHAINS, FAULTS, WRITTEN, broken
 from tridiff.oracles.arrays import bits_of_array, to_numpy
 
+each = pytest.mark.parametrize
 NEW = Dialect(barrier="gl.barrier()", cluster_barrier="", reinterpret="reinterpret", keep_alive="_keep_alive",
               gathers=True, atomics=True, async_load="", tma_load="", tma_store="", tma_atomics=True, async_store="",
               register_requests_optional=True)
@@ -73,7 +74,7 @@ def shows(case: Case, fault: str) -> bool:
     return any(not np.array_equal(a, b) for a, b in zip(outputs(case, chain), outputs(case, spoilt), strict=True))
 
 
-@pytest.mark.parametrize("target, fault", PAIRS)
+@each("target, fault", PAIRS)
 def test_every_fault_shows_in_drawn_cases(target: str, fault: str):
     showing = (case for start in (1, 2, 3) for case in cases(target, 40, start) if shows(case, fault))
     assert len(list(itertools.islice(showing, 2))) == 2, f"{fault} does not show in two of 120 cases of {target}"
@@ -85,7 +86,7 @@ def test_every_fault_belongs_to_a_target_and_has_a_writer():
     assert len(planted) >= 12
 
 
-@pytest.mark.parametrize("target", CHAIN_TARGETS)
+@each("target", CHAIN_TARGETS)
 def test_both_references_agree_on_drawn_cases(target: str):
     for case in cases(target, 40):
         given = inputs(case)
@@ -95,7 +96,7 @@ def test_both_references_agree_on_drawn_cases(target: str):
             assert np.array_equal(bits_of_array(np.ascontiguousarray(one)), bits_of_array(to_numpy(other)))
 
 
-@pytest.mark.parametrize("target", CHAIN_TARGETS)
+@each("target", CHAIN_TARGETS)
 def test_the_text_is_python_in_both_dialects(target: str):
     for case in cases(target, 40):
         for dialect in (NEW, OLD):
@@ -124,7 +125,7 @@ def shrunk(case: Case, fault: str) -> Case:
     return case
 
 
-@pytest.mark.parametrize("target, fault, most", [
+@each("target, fault, most", [
     ("gluon.view_chain", "subslice_shifted", 9), ("gluon.view_chain", "swizzle_mismatch", 7),
     ("gluon.convert_layout", "load_mask_dropped", 3), ("gluon.reduce_scan_layouts", "scan_reversed", 3),
     ("gluon.gather_scatter", "indices_shifted", 7), ("gluon.local_memory", "ring_slot_off_by_one", 1),
@@ -138,7 +139,7 @@ def test_a_failing_chain_shrinks_to_few_steps(target: str, fault: str, most: int
     assert valid(found) and shows(found, fault)
 
 
-@pytest.mark.parametrize("target", CHAIN_TARGETS)
+@each("target", CHAIN_TARGETS)
 def test_every_reduction_is_valid_and_keeps_array_names(target: str):
     for case in cases(target, 6):
         names = {array.name for array in chain_of(case).arrays}
@@ -160,7 +161,7 @@ def test_an_illegal_chain_makes_no_case():
 # -- what atomics return ------------------------------------------------------------------------------------
 
 
-@pytest.mark.parametrize("old, values, before, op, possible", [
+@each("old, values, before, op, possible", [
     ([0, 1, 2], [1, 1, 1], 0, "add", True), ([2, 0, 1], [1, 1, 1], 0, "add", True),
     ([0, 0, 1], [1, 1, 1], 0, "add", False), ([0, 1], [1, 2], 0, "add", True), ([2, 0], [1, 2], 0, "add", True),
     ([0, 2], [1, 2], 0, "add", False), ([5, 7], [7, 9], 5, "max", True), ([9, 5], [7, 9], 5, "max", True),

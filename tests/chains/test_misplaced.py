@@ -10,6 +10,8 @@ from tridiff.kernels.gluon.layouts import Blocked, DotOperand, Linear, Mma
 from tridiff.kernels.gluon.ownership import Holding, holding
 from tridiff.kernels.gluon.warp_conversions import moves
 
+each = pytest.mark.parametrize
+
 
 def linear(register: tuple[int, ...], lane: tuple[int, ...], warp: tuple[int, ...] = ()) -> Linear:
     """Of one axis, by the numbers that its bits add."""
@@ -21,7 +23,7 @@ def linear(register: tuple[int, ...], lane: tuple[int, ...], warp: tuple[int, ..
 HELD = linear((1, 2, 4), (8, 16, 32, 64, 128))
 
 
-@pytest.mark.parametrize(("register", "lane", "dtype", "word"), [
+@each("register, lane, dtype, word", [
     ((2, 1, 8), (4, 16, 32, 64, 128), "i8", "bytes swapped twice"),
     ((2, 1, 8), (16, 4, 32, 64, 128), "fp8e5", "bytes swapped twice"),
     ((2, 1, 8), (4, 16, 32, 64, 128), "i16", ""),  # only two of a register
@@ -63,7 +65,7 @@ def test_a_conversion_moves_every_bit_to_one_place():
         assert found is not None and sorted(found) == sorted(found.values())
 
 
-@pytest.mark.parametrize(("size", "order", "shape", "axis", "word"), [
+@each("size, order, shape, axis, word", [
     ((2, 1), (1, 0), (2, 2), 1, "registers apart"), ((2, 1), (1, 0), (2, 2), 0, "registers apart"),
     ((1, 2), (1, 0), (2, 2), 1, ""), ((2, 1), (0, 1), (2, 2), 1, ""),
     ((2, 2), (1, 0), (2, 4), 1, "runs in one thread"), ((1, 2), (1, 0), (1, 4), 1, ""), ((2, 2), (1, 0), (2, 2), 1, ""),
@@ -85,7 +87,7 @@ def test_lanes_that_repeat_below_others_are_told_apart_where_totals_are_fetched(
 FILLED = "fp8 other of whole registers"
 
 
-@pytest.mark.parametrize(("other", "count", "dtype", "word"), [
+@each("other, count, dtype, word", [
     (1, 0, "fp8e4nv", FILLED), (1, 2, "fp8e5", FILLED),  # rows lie in lanes
     (1, 4, "fp8e4nv", ""), (0, 0, "fp8e4nv", ""), (1, 0, "i8", "")])
 def test_masked_floats_of_8_bits_that_are_loaded_by_four_are_told_apart(
@@ -94,7 +96,7 @@ def test_masked_floats_of_8_bits_that_are_loaded_by_four_are_told_apart(
     assert about(Load(0, layout, mask=Limit(0, count), other=other), Out(0, 1), shape=(4, 4), dtype=dtype) == word
 
 
-@pytest.mark.parametrize(("lanes", "count", "word"), [
+@each("lanes, count, word", [
     (1, 4, FILLED), (1, 1, ""),  # a mask that parts what is loaded together parts the load
     (1, 2, FILLED), (1, 6, ""),  # three pairs are packed for the store, or one is left
     (4, 2, ""),  # another lane's mask is not known
@@ -104,7 +106,7 @@ def test_masked_pairs_that_every_thread_packs_are_told_apart(lanes: int, count: 
     assert about(Load(0, layout, mask=Limit(1, count), other=1), Out(0, 1), shape=(4, 8), dtype="fp8e4nv") == word
 
 
-@pytest.mark.parametrize(("rows", "word"), [(8, FILLED), (2, "")])
+@each("rows, word", [(8, FILLED), (2, "")])
 def test_loads_that_triton_leaves_out_are_told_apart_where_there_is_enough_to_pack(rows: int, word: str):
     load = Load(0, Blocked((1, 1, 1), (1, 32, 1), (1, 1, 1), (0, 1, 2)), mask=Limit(2, 0), other=2)
     turned = Transpose(0, (2, 1, 0), Blocked((1, 1, 4), (1, 32, 1), (1, 1, 1), (2, 1, 0)))

@@ -28,6 +28,7 @@ from tridiff.fuzz.workers.execute import Executor
 from tridiff.fuzz.workers.failures import classify
 from tridiff.fuzz.workers.pool import Pool, PoolOptions
 
+each = pytest.mark.parametrize
 SM_90 = "evaluated:sm_90"
 
 
@@ -47,7 +48,7 @@ def test_there_is_one_for_each_chip():
     assert (kind(SM_90), compiler(SM_90), compiler("cuda")) == ("evaluated", "compile:sm_90", "cuda")
 
 
-@pytest.mark.parametrize("chip", ARCHITECTURES)
+@each("chip", ARCHITECTURES)
 def test_values_are_judged_for_every_chip(chip: str):
     found = run(addition(rows=10, block=4), backend=f"evaluated:{chip}")
     assert (found.verdict, found.rows.agree, found.launches, found.compiled_kernels) == (Verdict.AGREE, 10, 1, 1)
@@ -105,7 +106,7 @@ def test_a_fault_of_the_front_end_is_seen(monkeypatch: pytest.MonkeyPatch):
     assert (found.verdict, found.signature and found.signature.kind) == (Verdict.DISAGREE, "value")
 
 
-@pytest.mark.parametrize(("fault", "verdict"), [
+@each("fault, verdict", [
     ("make_ttgir add_coalesce: slt, => sle,", Verdict.DISAGREE),
     (r"make_ttir add_combine: arith.addi (%\w+), (%\w+) : => arith.subi \1, \2 : @1", Verdict.DISAGREE),
     ("make_ttgir add_coalesce: no such text => none", Verdict.AGREE),
@@ -120,7 +121,7 @@ def test_a_pass_that_is_left_out_changes_no_value():
         assert run(addition(rows=10, block=4)).verdict is Verdict.AGREE
 
 
-@pytest.mark.parametrize(("entry", "issue"), [
+@each("entry, issue", [
     ("triton.floordiv/value-cd18b7a4b0", ""),  # LLVM folds it
     ("language.pointers/out-of-bounds-757be6f29f", "pointer-minus-unsigned-offset"),
     ("language.statements/value-d54c947035", "copy-in-a-loop-not-carried"),

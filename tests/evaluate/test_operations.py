@@ -10,6 +10,7 @@ from tridiff.fuzz.evaluate.machine import Machine
 from tridiff.fuzz.evaluate.memory import Memory
 from tridiff.fuzz.evaluate.parse import parse
 
+each = pytest.mark.parametrize
 PROGRAM = """
 module {{
   tt.func public @kernel(%x: !tt.ptr<{given}>, %y: !tt.ptr<{given}>, %out: !tt.ptr<{made}>) attributes {{a = 1}} {{
@@ -86,7 +87,7 @@ SCAN = """%v = "tt.scan"(%a) <{axis = 0 : i32, reverse = true}> ({
     }) : (tensor<4xi32>) -> tensor<4xi32>"""
 
 
-@pytest.mark.parametrize(("lines", "expected"), [
+@each("lines, expected", [
     ("%v = arith.divsi %a, %b : tensor<4xi32>", [-3, -3, -2**31, 1]),
     ("%v = arith.remsi %a, %b : tensor<4xi32>", [-1, 1, 0, 2]),
     ("%v = arith.divui %a, %b : tensor<4xi32>", [2147483644, 0, 0, 1]),
@@ -105,7 +106,7 @@ def test_integers_and_regions(lines: str, expected: list[int]):
     assert run(lines, A, B).tolist() == expected
 
 
-@pytest.mark.parametrize(("lines", "expected"), [
+@each("lines, expected", [
     ("%v = arith.maxnumf %a, %b : tensor<4xf32>", ["1.0", "0.0", "3.5", "2.0"]),
     ("%v = arith.minimumf %a, %b : tensor<4xf32>", ["nan", "-0.0", "nan", "-1.0000000150474662e+30"]),
     ("%v = arith.negf %b : tensor<4xf32>", ["-1.0", "-0.0", "nan", "-2.0"]),
@@ -127,7 +128,7 @@ def test_moved_bits_stay_as_they_are():
     assert moved.view(np.uint32).tolist() == signalling.view(np.uint32).tolist()
 
 
-@pytest.mark.parametrize(("lines", "name"), [
+@each("lines, name", [
     ("%v = tt.unheard_of %a : tensor<4xi32>", "not evaluated: op tt.unheard_of"),
     ("%v = tt.extern_elementwise %a {symbol = \"__nv_unheard\"} : (tensor<4xi32>) -> tensor<4xi32>", "__nv_unheard"),
     ("%v = arith.bitcast %a : tensor<4xi32> to tensor<4xf4>", "type f4"),
@@ -163,7 +164,7 @@ def test_fused_products_are_rounded_once():
     assert down.tolist() == [1 + 2**-11, 1 + 2**-11, 9.0, np.inf]
 
 
-@pytest.mark.parametrize(("value", "kind", "due"), [
+@each("value, kind, due", [
     (1 + 2**-8 + 2**-40, ml_dtypes.bfloat16, 1 + 2**-7), (1 + 2**-8 - 2**-40, ml_dtypes.bfloat16, 1.0),
     (1 + 2**-4 + 2**-40, ml_dtypes.float8_e4m3fn, 1 + 2**-3), (1 + 2**-4, ml_dtypes.float8_e4m3fn, 1.0),
     (-1e300, ml_dtypes.bfloat16, -np.inf), (1 + 2**-11 + 2**-40, np.float16, 1 + 2**-10),
@@ -185,7 +186,7 @@ def test_8_bit_floats_end_at_their_largest_number():
     assert [str(one) for one in found.tolist()] == ["448.0", "-448.0", "6.0", "nan"]
 
 
-@pytest.mark.parametrize(("symbol", "a", "b", "due"), [
+@each("symbol, a, b, due", [
     ("__nv_fadd_ru", [1, 1, -1, 0], [2**-30, -2**-30, 2**-30, 0], [1 + 2**-23, 1, -1 + 2**-24, 0]),
     ("__nv_fadd_rz", [1, 1, -1, 0], [2**-30, -2**-30, 2**-30, 0], [1, 1 - 2**-24, -1 + 2**-24, 0]),
     ("__nv_fdimf", [5, 1, -1, 2], [3, 2, -3, np.inf], [2, 0, 2, 0]),
@@ -197,7 +198,7 @@ def test_functions_of_vendors_libraries(symbol: str, a: list[float], b: list[flo
     assert found.tolist() == np.array(due, np.float32).tolist()
 
 
-@pytest.mark.parametrize(("symbol", "first", "due"), [("__nv_hypot", np.inf, np.inf), ("__nv_pow", 1.0, 1.0)])
+@each("symbol, first, due", [("__nv_hypot", np.inf, np.inf), ("__nv_pow", 1.0, 1.0)])
 def test_functions_that_ignore_a_nan_ignore_a_signalling_one_too(symbol: str, first: float, due: float):
     """To the C library, which stands behind numpy, they do not."""
     signalling = np.full(4, 0x7FF0000000000001, np.int64).view(np.float64)
@@ -215,7 +216,7 @@ ASSEMBLY = ('%v = tt.elementwise_inline_asm "{}" {{constraints = "=r,r,r", packe
             "%a, %b : tensor<4x{kind}>, tensor<4x{kind}> -> tensor<4x{kind}>")
 
 
-@pytest.mark.parametrize(("text", "pack", "kind", "due"), [
+@each("text, pack, kind, due", [
     ("sub.s32 $0, $1, $2;", 1, "i32", [-9, 9, 1 - 2**31, 2]),
     ("sub.s32 $0, $2, $4; sub.s32 $1, $3, $5;", 2, "i32", [-9, 9, 1 - 2**31, 2]),
     ("{ .reg .b32 none; mov.b32 none, 0; lop3.b32 $0, $1, $2, none, 0xC0; }", 1, "i32", [0, 6, -2**31, 1]),
@@ -225,7 +226,7 @@ def test_assembly_of_registers(text: str, pack: int, kind: str, due: list[int]):
     assert run(ASSEMBLY.format(text, pack, kind=kind), A, B, given=kind, made=kind).tolist() == due
 
 
-@pytest.mark.parametrize(("text", "name"), [
+@each("text, name", [
     ("ld.global.b32 $0, [$1];", r"assembly ld.global.b32"), ("add.s32 $0, $1, %laneid;", "assembly operand %laneid"),
     ("add.s32 $1, $1, $2;", "assembly that leaves a result unwritten"),
 ])
@@ -245,7 +246,7 @@ BOX = """%c1 = arith.constant 1 : i64
     %v = arith.addi %g, %h : tensor<4xi32>"""
 
 
-@pytest.mark.parametrize(("start", "extent", "due"), [
+@each("start, extent, due", [
     (0, 4, [-14, 14, 0, 10]), (0, 3, [-14, 14, 0, 3]),  # the fourth is zero on the way in and left out on the way back
     (-1, 4, [-7, -7 + 7, 7 - 2**31, -2**31 + 3]), (2, 4, [2 - 2**31, -2 + 5, -2**31, 5]),
 ])
@@ -253,7 +254,7 @@ def test_what_a_box_has_outside_of_its_array(start: int, extent: int, due: list[
     assert run(BOX.format(start=start, extent=extent), A, B).tolist() == due
 
 
-@pytest.mark.parametrize(("padding", "filled"), [("", 0.0), (" {padding = 1 : i32}", 0.0),
+@each("padding, filled", [("", 0.0), (" {padding = 1 : i32}", 0.0),
                                                (" {padding = 2 : i32}", np.nan)])
 def test_a_box_is_filled_with_what_its_descriptor_says(padding: str, filled: float):
     box = """%c1 = arith.constant 1 : i64
@@ -323,7 +324,7 @@ BUFFER = """%k = arith.constant dense<[0, 1, {far}, 3]> : tensor<4xi32>
     %v = amdg.buffer_load %x[%k], %m{other} : {kind}tensor<4xi32>"""
 
 
-@pytest.mark.parametrize(("far", "other", "due"), [
+@each("far, other, due", [
     (2, "", [-7, 0, -2**31, 5]), (2, ", %b", [-7, -2, -2**31, 5]), (-1, "", [-7, 0, 0, 5]),
     (2**29, ", %b", [-7, -2, 0, 5]),
 ])

@@ -14,6 +14,7 @@ from tridiff.fuzz.campaign.record import ShardSpec
 from tridiff.fuzz.records import ArraySpec, Case, Constant, Content, LaunchOptions, Mixture, Verdict
 from tridiff.fuzz.workers.pool import Pool, PoolOptions
 
+each = pytest.mark.parametrize
 pytestmark = pytest.mark.gpu
 
 
@@ -35,7 +36,7 @@ def test_contents_have_the_same_bits_on_the_gpu():
     assert now.keys() == before.keys()
 
 
-@pytest.mark.parametrize("fault, verdict, kinds", [
+@each("fault, verdict, kinds", [
     ("segfault", Verdict.CRASH, {"SIGSEGV"}),
     ("illegal_address", Verdict.CRASH, {"illegal_address"}),
     ("device_assert", Verdict.CRASH, {"device_assert"}),
@@ -56,7 +57,7 @@ def test_a_fault_is_its_verdict_and_the_next_case_agrees(
     assert (after.verdict, after.rows.agree) == (Verdict.AGREE, 1000), after.reason
 
 
-@pytest.mark.parametrize("programs", [2, 8192])
+@each("programs", [2, 8192])
 def test_cases_of_a_joint_launch_give_what_they_give_alone(pool: Pool, programs: int):
     cases = tuple(called(row, dtype, programs=programs, number=number) for row, dtype, number in (
         ("operator.add", "i32", ""), ("operator.sub", "i64", ""), ("operator.mul", "fp32", ""),
@@ -87,8 +88,8 @@ def test_options_are_read_back(pool: Pool):
     assert (outcome.verdict, outcome.reason) == (Verdict.AGREE, "")
 
 
-@pytest.mark.parametrize("divisor_kind", ["constexpr", "run_time"])
-@pytest.mark.parametrize("target", ["helpers.div_floor_integer", "helpers.remainder_integer"])
+@each("divisor_kind", ["constexpr", "run_time"])
+@each("target", ["helpers.div_floor_integer", "helpers.remainder_integer"])
 def test_own_division_is_right_on_ramps_through_zero(pool: Pool, target: str, divisor_kind: str):
     """The ramps on which Triton's bare operators are miscompiled."""
     for start, block, divisor in ((-64, 128, 16), (-128, 128, 32), (-8, 16, 4), (-1024, 1024, 64), (-7, 16, 4)):
@@ -97,7 +98,7 @@ def test_own_division_is_right_on_ramps_through_zero(pool: Pool, target: str, di
         assert (outcome.verdict, outcome.rows.agree) == (Verdict.AGREE, block), (start, divisor, outcome.reason)
 
 
-@pytest.mark.parametrize(("target", "forms"), [
+@each("target, forms", [
     ("triton.floordiv", ("int ramp", "int gather")), ("triton.mod", ("int gather",))])
 def test_the_miscompile_of_negative_ranges_is_found_and_minimised(target: str, forms: tuple[str, ...],
                                                                   tmp_path: Path):
@@ -122,8 +123,8 @@ def test_the_miscompile_of_negative_ranges_is_found_and_minimised(target: str, f
             assert entry.evidence.actual["out"] == ("-1", "-1")
 
 
-@pytest.mark.parametrize("target", ["helpers.min2", "helpers.max2"])
-@pytest.mark.parametrize("dtype", ["fp32", "bf16", "i32", "u8"])
+@each("target", ["helpers.min2", "helpers.max2"])
+@each("dtype", ["fp32", "bf16", "i32", "u8"])
 def test_reductions_are_deterministic_and_do_not_depend_on_options(pool: Pool, target: str, dtype: str):
     variants = tuple(LaunchOptions(num_warps=warps, num_stages=stages) for warps in (1, 2, 8) for stages in (1, 2))
     for cols in (1, 33, 512):
@@ -143,7 +144,7 @@ def test_a_large_batch_is_judged_on_the_device(pool: Pool):
     assert outcome.rows.by_oracle["torch"] == 1 << 18
 
 
-@pytest.mark.parametrize("fault", ["mask_off_by_one", "tail_dropped", "overlapping_programs", "stride_ignored"])
+@each("fault", ["mask_off_by_one", "tail_dropped", "overlapping_programs", "stride_ignored"])
 def test_memory_faults_are_seen_on_the_device(pool: Pool, fault: str):
     from tridiff.fuzz.records import Layout
 

@@ -9,6 +9,7 @@ from tridiff.fuzz.sweep.boxes import contains
 from tridiff.fuzz.sweep.records import Box, SweepOptions, SweepRecord, SweepResult, SweepSpec
 from tridiff.fuzz.sweep.run import sweep
 
+each = pytest.mark.parametrize
 pytestmark = pytest.mark.gpu
 
 PLANTED_UNARY, PLANTED_PAIR = 0x4049_0FDB, 0x1234_8001
@@ -40,7 +41,7 @@ def of(record: SweepRecord, wanted: SweepSpec) -> SweepResult:
     return next(one for one in record.results if one.spec == wanted)
 
 
-@pytest.mark.parametrize("wanted", SPECS, ids=lambda one: one.key)
+@each("wanted", SPECS, ids=lambda one: one.key)
 def test_every_sweep_is_complete_and_its_reference_confirmed(swept: SweepRecord, wanted: SweepSpec):
     found = of(swept, wanted)
     assert found.verdict in ("agree", "disagree"), found.reason
@@ -49,7 +50,7 @@ def test_every_sweep_is_complete_and_its_reference_confirmed(swept: SweepRecord,
         assert found.inputs == 1 << 32
 
 
-@pytest.mark.parametrize("wanted, where", [
+@each("wanted, where", [
     (SPECS[0], ((PLANTED_UNARY, PLANTED_UNARY),)),
     (SPECS[1], ((PLANTED_PAIR >> 16, PLANTED_PAIR >> 16), (PLANTED_PAIR & 0xFFFF, PLANTED_PAIR & 0xFFFF)))],
     ids=["unary", "pair"])
@@ -59,7 +60,7 @@ def test_the_one_wrong_input_of_four_thousand_million_is_found(
     assert (only.kind, only.count, only.boxes, only.complete) == ("value", 1, (Box(where),), True)
 
 
-@pytest.mark.parametrize("op, dtypes", [
+@each("op, dtypes", [
     ("floor", ("fp32",)), ("neg", ("fp32",)), ("signbit", ("fp32",)), ("to_fp8e4nv", ("fp32",)),
     ("to_fp8e5", ("fp32",)), ("to_bf16", ("fp32",)), ("to_fp16", ("fp32",)), ("to_i32", ("fp32",)),
     ("round", ("fp32",)), ("nextafter", ("fp16", "fp16")), ("floor_divide", ("i16", "i16")), ("signbit", ("fp64",))])

@@ -14,6 +14,8 @@ from tridiff.fuzz.registry import find
 from tridiff.kernels.language.call import Call, Operand
 from tridiff.oracles.bits import to_bits
 
+each = pytest.mark.parametrize
+
 KNOWN, BUFFERS, OF_FP64 = (next(one for one in ISSUES if one.name.startswith(name)) for name in (
     "atomics-for-each", "exchanges-by-buffers", "exchanges-of-fp64"))
 
@@ -34,7 +36,7 @@ def _twice(rehearsal: Rehearsal, add: bool = True) -> dict[str, torch.Tensor]:
     return {"out0": right["out1"], "out1": right["out1"] + value if add else right["out0"]}
 
 
-@pytest.mark.parametrize(("name", "operands"), [("i32", 2), ("i64", 2), ("fp32", 2), ("fp16", 2), ("i32", 3)])
+@each("name, operands", [("i32", 2), ("i64", 2), ("fp32", 2), ("fp16", 2), ("i32", 3)])
 def test_two_additions_are_the_known_issue_and_a_wrong_sum_beside_them_is_new(name: str, operands: int):
     rehearsal = rehearse(_case("gl.atomic_add", name, operands))
     outputs = _twice(rehearsal)
@@ -48,9 +50,9 @@ def test_two_exclusive_ors_leave_what_was_there():
     assert rehearsal.judged(_twice(rehearsal, add=False))[1] == (KNOWN.name,)
 
 
-@pytest.mark.parametrize("operands", [2, 3])
-@pytest.mark.parametrize("name", ["u32", "u64"])
-@pytest.mark.parametrize("op", ["add", "and", "or", "xor", "max", "min", "xchg"])
+@each("operands", [2, 3])
+@each("name", ["u32", "u64"])
+@each("op", ["add", "and", "or", "xor", "max", "min", "xchg"])
 def test_two_operations_on_unsigned_numbers_are_the_known_issue_and_a_wrong_number_beside_them_is_new(
         op: str, name: str, operands: int, monkeypatch: pytest.MonkeyPatch):
     """torch 2.11 selects no unsigned numbers of more than 8 bits, and computes little with them in any release."""

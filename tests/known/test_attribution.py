@@ -18,6 +18,8 @@ from tridiff.fuzz.records import Case, Outcome, Verdict
 from tridiff.fuzz.records.outcome import ALL_OPEN
 from tridiff.fuzz.registry import find
 
+each = pytest.mark.parametrize
+
 
 def ramp(target: str = "triton.floordiv", *, start: int = -64, count: int = 128, divisor: int = 4,
          form: str = "ramp") -> Case:
@@ -39,8 +41,8 @@ def grouped(right: torch.Tensor, *, width: int) -> torch.Tensor:
     return right[torch.arange(len(right)) // width * width]
 
 
-@pytest.mark.parametrize("form", ["ramp", "gather"])
-@pytest.mark.parametrize("width", [2, 4])
+@each("form", ["ramp", "gather"])
+@each("width", [2, 4])
 def test_one_quotient_for_a_group_of_lanes_is_the_known_issue(form: str, width: int):
     rehearsal = rehearse(ramp(form=form))
     wrong = grouped(rehearsal.outputs()["out"], width=width)
@@ -170,7 +172,7 @@ def test_what_another_issue_explains_in_the_relative_is_no_failure_of_it(known: 
     assert attribution.issues(ramp(), outcome(ramp())) == ("trial",)
 
 
-@pytest.mark.parametrize(("last_agrees", "names"), [(True, ("trial",)), (False, ())])
+@each("last_agrees, names", [(True, ("trial",)), (False, ())])
 def test_a_relative_that_fails_in_another_way_must_belong_to_another_issue(
         known: Known, last_agrees: bool, names: tuple[str, ...]):
     refused = changed(LOADED, errors=("Cannot bitcast*",), kinds=())
@@ -185,7 +187,7 @@ def test_a_relative_that_fails_in_another_way_must_belong_to_another_issue(
     assert attribution.controls == 2
 
 
-@pytest.mark.parametrize(("verdict", "kind", "names"), [
+@each("verdict, kind, names", [
     (Verdict.COMPILE_ERROR, "Cannot bitcast data-type of size N", ("trial",)),
     (Verdict.DISAGREE, "another_type", ("trial",)), (Verdict.HANG, "launch", ("trial",)),
     (Verdict.DISAGREE, "out_of_bounds", ("trial",)), (Verdict.CRASH, "illegal_address", ("trial",)),
@@ -203,7 +205,7 @@ def test_a_relative_of_which_no_value_is_asked_controls_only_failures_of_no_valu
         assert Attribution(lambda case, one=left_open: one).issues(ramp(), failed) == expected
 
 
-@pytest.mark.parametrize(("failing", "name"), [
+@each("failing, name", [
     (("trial", "beside"), "trial"), (("beside",), "beside"), ((), "trial")])
 def test_of_issues_each_of_which_would_do_alone_it_is_one_that_fails_on_this_build(
         known: Known, failing: tuple[str, ...], name: str):
@@ -219,7 +221,7 @@ def test_of_issues_each_of_which_would_do_alone_it_is_one_that_fails_on_this_bui
 PREDICTED = changed(LOADED, name="predicted", relative=None, explains="a:prediction")
 
 
-@pytest.mark.parametrize(("live", "left", "names"), [
+@each("live, left, names", [
     (("trial",), (), ("trial",)), (("trial", "predicted"), (), ("predicted",)), ((), (), ("predicted",)),
     (("trial",), ("predicted",), ("predicted",)), (("trial",), ("trial",), ("predicted",))])
 def test_what_an_issue_predicts_that_does_not_fail_here_is_one_that_does_if_its_control_passes(
@@ -232,7 +234,7 @@ def test_what_an_issue_predicts_that_does_not_fail_here_is_one_that_does_if_its_
     assert attribution.controls == (live == ("trial",))
 
 
-@pytest.mark.parametrize(("live", "name"), [(("too",), "too"), (("predicted", "too"), "predicted"), ((), "predicted")])
+@each("live, name", [(("too",), "too"), (("predicted", "too"), "predicted"), ((), "predicted")])
 def test_of_issues_each_of_which_predicts_all_it_is_one_that_fails_on_this_build(
         known: Known, live: tuple[str, ...], name: str):
     known(PREDICTED, changed(PREDICTED, name="too"))
@@ -242,7 +244,7 @@ def test_of_issues_each_of_which_predicts_all_it_is_one_that_fails_on_this_build
     assert Attribution(outcome, shows=live.__contains__).issues(ramp(), unsaid) == ("predicted",)
 
 
-@pytest.mark.parametrize(("live", "agrees", "name"), [
+@each("live, agrees, name", [
     (("told",), True, "told"), (("trial",), True, "trial"), ((), True, "trial"), (("trial",), False, "told")])
 def test_an_error_that_one_issue_is_told_by_alone_is_that_one_unless_another_one_does_and_fails_here(
         known: Known, live: tuple[str, ...], agrees: bool, name: str):
@@ -288,7 +290,7 @@ def test_what_belongs_to_others_in_every_relative_makes_no_issue_needed_that_doe
     assert Attribution(execute, shows=lambda name: name != "does-not").issues(case, outcome(case)) == ("fails",)
 
 
-@pytest.mark.parametrize(("verdict", "failed", "names", "runs"), [
+@each("verdict, failed, names, runs", [
     (Verdict.HANG, Verdict.DISAGREE, ("trial",), 2), (Verdict.HANG, Verdict.HANG, (), 1),
     (Verdict.NOT_CHECKED, Verdict.DISAGREE, ("trial",), 2)])
 def test_a_relative_that_met_a_time_limit_is_run_once_more(
@@ -337,7 +339,7 @@ def test_an_issue_of_errors_takes_the_errors_it_names_and_no_wrong_value(known: 
     assert attribution.issues(ramp(), outcome(ramp())) == ()
 
 
-@pytest.mark.parametrize(("copies", "found"), [(2**31 - 2, 2**30), (2**31 - 1, 0)])
+@each("copies, found", [(2**31 - 2, 2**30), (2**31 - 1, 0)])
 def test_a_search_that_ends_early_because_the_number_of_boundaries_wraps_is_the_issue_of_the_midpoint(
         copies: int, found: int):
     case = Case(

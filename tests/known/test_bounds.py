@@ -28,6 +28,7 @@ from tridiff.kernels.language.script import Node
 from tridiff.oracles.bits import to_bits
 from tridiff.oracles.dtypes import dtype
 
+each = pytest.mark.parametrize
 KNOWN = next(one for one in ISSUES if one.name == "unsigned-bounds-are-negative")
 RIGHT = Statements.loop
 Rows = list[list[int]]
@@ -92,7 +93,7 @@ def test_loops_that_count_otherwise_are_known_and_their_relatives_count_right(mo
     assert wrong >= 2 and matched <= len(cases) // 6, "few loops can show it"
 
 
-@pytest.mark.parametrize("name", KNOWN.entries)
+@each("name", KNOWN.entries)
 def test_another_defect_in_such_a_program_is_new(name: str, monkeypatch: pytest.MonkeyPatch):
     found = entry(name)
 
@@ -107,7 +108,7 @@ def test_another_defect_in_such_a_program_is_new(name: str, monkeypatch: pytest.
         assert Attribution(lambda case, fault=fault: run(case, fault)).issues(found.case, failed) == ()
 
 
-@pytest.mark.parametrize("bounds, shows", [
+@each("bounds, shows", [
     (("0", "4"), False), (("250", "255"), True), (("120", "127"), False), (("126", "128"), True)])
 def test_bounds_of_u8_show_it_beyond_127(bounds: tuple[str, str], shows: bool):
     case = entry("language.statements/value-843ef4b6ee").case
@@ -123,7 +124,7 @@ def test_bounds_of_u8_show_it_beyond_127(bounds: tuple[str, str], shows: bool):
     assert any(one.row == "for" for one in nodes(script_of(changed).body)) and KNOWN.match(changed) is shows
 
 
-@pytest.mark.parametrize("to, shows", [("u8", True), ("i64", False)])
+@each("to, shows", [("u8", True), ("i64", False)])
 def test_a_bound_that_a_function_is_given_may_be_of_each_type_that_something_is_cast_to(to: str, shows: bool):
     """A loop from 0 to `a1` where nothing but what the function is given is of that type."""
     case = entry("language.statements/value-843ef4b6ee").case

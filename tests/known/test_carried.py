@@ -19,6 +19,7 @@ from tridiff.fuzz.statements.launching import declined
 from tridiff.kernels.language.call import Operand, Result
 from tridiff.kernels.language.script import Node, Script
 
+each = pytest.mark.parametrize
 KNOWN = next(one for one in ISSUES if one.name == "copy-in-a-loop-not-carried")
 
 
@@ -95,7 +96,7 @@ _LOOPS = {
 }
 
 
-@pytest.mark.parametrize("form", _LOOPS)
+@each("form", _LOOPS)
 def test_what_a_loop_that_loses_a_variable_stores_is_predicted_and_its_relative_is_right(form: str):
     case = _case(*_LOOPS[form])
     assert KNOWN.match(case)
@@ -123,7 +124,7 @@ _RIGHT = {
 }
 
 
-@pytest.mark.parametrize("form", _RIGHT)
+@each("form", _RIGHT)
 def test_a_loop_that_loses_nothing_is_not_known_and_right(form: str):
     case = _case(*_RIGHT[form])
     assert not KNOWN.match(case) and as_compiled(script_of(case)) == ""
@@ -142,7 +143,7 @@ def _stored(case: Case, text: str) -> dict[str, torch.Tensor]:
     return {f"out{number}": one for number, one in enumerate(outputs)}
 
 
-@pytest.mark.parametrize("form", ("copy", "swapped", "in a branch"))
+@each("form", ("copy", "swapped", "in a branch"))
 def test_another_wrong_element_beside_a_lost_variable_is_new(form: str):
     case = _case(*_LOOPS[form])
     lost = _stored(case, as_compiled(script_of(case)))
@@ -155,7 +156,7 @@ def test_another_wrong_element_beside_a_lost_variable_is_new(form: str):
         assert (judged.verdict, names) == (Verdict.DISAGREE, ())
 
 
-@pytest.mark.parametrize("form", ("copy", "in a branch"))
+@each("form", ("copy", "in a branch"))
 def test_a_loop_that_loses_a_variable_and_ends_a_trip_early_is_new(form: str):
     case = _case(*_LOOPS[form])
     early = _stored(case, as_compiled(_shorter(script_of(case))))

@@ -10,6 +10,7 @@ from tridiff.fuzz.known.rehearse import rehearse
 from tridiff.fuzz.records import ArraySpec, Case, Content, Explicit, Signature, Verdict
 from tridiff.oracles.dtypes import torch_dtype
 
+each = pytest.mark.parametrize
 LEAST = -(2**31)
 INFINITY, NAN = float("inf"), float("nan")
 
@@ -45,7 +46,7 @@ def right(case: Case, *results: float) -> bool:
     return rehearse(case).judged({"out": given}, subject="inductor")[0].verdict is Verdict.AGREE
 
 
-@pytest.mark.parametrize("dtype, a, b, quotient, step", [
+@each("dtype, a, b, quotient, step", [
     ("u8", "3", "7", 0.42857143, 2.0**-25), ("i64", "-9223372036854775807", "3", -3.0744574e18, 2.0**38),
 ])
 def test_a_quotient_of_integers_is_judged_as_one_of_floats_is(
@@ -57,7 +58,7 @@ def test_a_quotient_of_integers_is_judged_as_one_of_floats_is(
     assert not right(case, -quotient)
 
 
-@pytest.mark.parametrize("dtype, a, b, given, other", [
+@each("dtype, a, b, given, other", [
     ("fp64", "1.0", "7e-309", 2.1271893177338163e-17, 2.127189317733817e-17),
     ("fp64", "2.0", "7e-309", -INFINITY, INFINITY), ("fp64", "-2.0", "7e-309", INFINITY, -INFINITY),
     ("fp64", "-1e20", "0.7", -3066.631569286609, -3067.331569286609), ("fp32", "1e30", "3e-5", -2.5367687e22, 0.0),
@@ -69,7 +70,7 @@ def test_the_rest_of_a_rounded_quotient_is_known_and_another_rest_is_not(
     assert taken(case, given) == ("remainder-of-a-rounded-quotient",)
 
 
-@pytest.mark.parametrize("results, known", [
+@each("results, known", [
     ((0.0, -1.0, 16777216.0, INFINITY, 0.0), True), ((0.0, -0.0, 16777214.0, INFINITY, 0.0), True),
     ((0.0, -1.0, 16777213.0, INFINITY, 0.0), False), ((2.0, -1.0, 16777216.0, INFINITY, 0.0), False),
     ((0.0, 0.0, 16777216.0, INFINITY, 0.0), False), ((0.0, -1.0, 16777216.0, 3.4028235e38, 0.0), False),
@@ -82,7 +83,7 @@ def test_a_quotient_that_is_cut_off_within_two_steps_is_known_and_one_further_of
     assert taken(of_operation("trunc_divide", a, b, dtype="fp64"), *results) == (), "fp64 is divided exactly"
 
 
-@pytest.mark.parametrize("op, right_one, says", [
+@each("op, right_one, says", [
     ("to_i1", 1, ("TypeError: unexpected type fp8e5 and int32", "PassManager::run failed",
                   "'llvm.fcmp' op operand #N must be floating point LLVM type or LLVM dialect-compatible vector")),
     ("to_i32_of_float", 3, ("AssertionError: cannot cast [ N  N N N] to <['N'], int32>",
@@ -122,7 +123,7 @@ def test_the_sign_of_an_fp16_nan_is_lost_on_the_device_before_signbit_asks_for_i
     assert issue.shows_on("cuda") and not issue.shows_on("interpreter")
 
 
-@pytest.mark.parametrize("row, eager, other", [
+@each("row, eager, other", [
     (("1.0", "inf"), INFINITY, NAN), (("-inf",), -INFINITY, NAN), (("inf", "1.0"), NAN, INFINITY),
     (("1.0", "-inf", "-inf"), NAN, -INFINITY), (("-inf", "inf"), NAN, None), (("nan", "inf"), NAN, None),
 ])

@@ -15,6 +15,7 @@ from tridiff.fuzz.language import cases
 from tridiff.fuzz.records import Case, Verdict
 from tridiff.kernels.language.call import Call, Operand
 
+each = pytest.mark.parametrize
 NAME = "pairs-of-bytes-not-cut"
 
 
@@ -32,7 +33,7 @@ def taken(case: Case, *results: int) -> tuple[str, ...]:
     return names
 
 
-@pytest.mark.parametrize("row", ["tl.cast", "tl.store.implicit", "gl.cast", "gl.store.implicit"])
+@each("row", ["tl.cast", "tl.store.implicit", "gl.cast", "gl.store.implicit"])
 def test_the_upper_byte_of_a_neighbour_is_known_and_another_value_is_not(row: str):
     case = stored("1000.0", "8.0", "7.0", "9.0", row=row, shape=(2, 2) if row.startswith("gl.") else ())
     assert taken(case, 232, 8 | 3, 7, 9) == (NAME,)
@@ -41,7 +42,7 @@ def test_the_upper_byte_of_a_neighbour_is_known_and_another_value_is_not(row: st
     assert taken(case, 232, 8 | 3, 7, 8) == ()
 
 
-@pytest.mark.parametrize("of, beyond, upper", [
+@each("of, beyond, upper", [
     ("fp32", "9.1e27", 255), ("fp32", "inf", 255), ("fp32", "65279.0", 254), ("fp16", "65504.0", 255),
     ("bf16", "512.0", 2), ("fp64", "300.7", 1), ("fp64", "nan", 128),
 ])
@@ -51,7 +52,7 @@ def test_what_comes_over_is_the_upper_byte_of_16_bits(of: str, beyond: str, uppe
     assert taken(case, 0, upper - 1 or 255) == ()
 
 
-@pytest.mark.parametrize("harmless", ["-1.0", "-inf", "nan", "255.0"])
+@each("harmless", ["-1.0", "-inf", "nan", "255.0"])
 def test_a_wrong_byte_beside_a_number_without_an_upper_byte_is_new(harmless: str):
     assert taken(stored(harmless, "4.0"), 255, 255) == taken(stored(harmless, "4.0"), 255, 5) == ()
 
@@ -79,7 +80,7 @@ def test_signed_bytes_single_numbers_whole_numbers_and_the_interpreter_have_no_p
     assert None not in (signed, single, whole)
 
 
-@pytest.mark.parametrize("row, to, known", [
+@each("row, to, known", [
     ("tl.cast", "bf16", True), ("tl.store.implicit", "bf16", True), ("gl.store.implicit", "bf16", True),
     ("gl.store.implicit", "fp16", False)])
 def test_infinities_of_fp8e5_become_numbers_of_bf16_in_both_languages(row: str, to: str, known: bool):

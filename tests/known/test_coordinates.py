@@ -10,6 +10,8 @@ from tridiff.fuzz.known.rehearse import rehearse
 from tridiff.fuzz.records import Case
 from tridiff.kernels.codegen.graph import Index, Node, Real, Sym
 
+each = pytest.mark.parametrize
+
 BEYOND, LOST, MULTIPLIED, EXACT = map(named, (
     "index-in-int32", "constants-lose-the-sign-of-zero", "divisors-of-nested-quotients-multiplied",
     "coordinates-neither-wrap-nor-round"))
@@ -36,7 +38,7 @@ def is_that_or_new(issue: KnownIssue, case: Case) -> None:
 I32, I64, LARGE = Index(expr=X, dtype="i32"), Index(expr=X), constant(str(2**32), "i64")
 
 
-@pytest.mark.parametrize("nodes", [
+@each("nodes", [
     (I64, LARGE, op("sub", 1, 0)), (I64, LARGE, op("minimum", 0, 1)), (I64, LARGE, op("mul_add", 0, 0, 1)),
     (I32, cast(0, "i64"), LARGE, op("add", 1, 2)), (times(2**20), Index(expr=apply("mul", Sym(name="v0"), num(2**12)))),
     (Index(expr=apply("min", X, num(2**40))),), (Index(expr=apply("ceildiv", X, num(2**40))),)])
@@ -45,14 +47,14 @@ def test_a_number_beyond_int32_is_known_beside_coordinates_whatever_is_done_with
     assert len(nodes) == 1 or not BEYOND.match(of(load("in0"), *nodes[1:]))
 
 
-@pytest.mark.parametrize("kind", ["out_of_bounds", "illegal_address"])
+@each("kind", ["out_of_bounds", "illegal_address"])
 def test_an_address_that_left_int32_may_be_out_of_bounds_and_another_one_is_new(kind: str):
     case = of(load("in0", apply("python_mod", apply("mul", X, num(2**27)), num(40))))
     assert told(case, kind, relatives_fail=False) == ("index-in-int32",) and told(case, kind) == ()
     assert told(of(load("in0")), kind, relatives_fail=False) == ()
 
 
-@pytest.mark.parametrize("nodes, out, lost", [
+@each("nodes, out, lost", [
     ((times(11), cast(0, "i8"), cast(1, "i64")), "i64", True), ((times(11), cast(0, "i8")), "i8", False),
     ((times(11), cast(0, "i16"), cast(1, "i64")), "i64", False), ((times(11), cast(0, "i8"), op("abs", 1)), "i8", True),
     ((I64, cast(0, "u8"), op("neg", 1), cast(2, "i64")), "i64", True), ((I32, op("mul", 0, 0)), "i32", False),
@@ -81,8 +83,8 @@ def test_an_address_may_be_a_quotient_of_sizes_and_the_same_with_the_number_is_r
     is_that_or_new(issue, of(load("in0", apply("python_mod", apply("trunc_to_int", quotient), num(40)))))
 
 
-@pytest.mark.parametrize(("divisor", "known"), [(-2, True), (2, False)])
-@pytest.mark.parametrize("node", ["nested", "of an axis", "operation"])
+@each("divisor, known", [(-2, True), (2, False)])
+@each("node", ["nested", "of an axis", "operation"])
 def test_a_quotient_by_a_negative_number_is_known_where_torch_multiplies_divisors(
         node: str, divisor: int, known: bool):
     inner = X if node == "of an axis" else apply("floordiv", X, num(3))
@@ -96,7 +98,7 @@ def test_a_quotient_by_a_negative_number_is_known_where_torch_multiplies_divisor
         assert relative is not None and rehearse(relative).outputs()["out0"].equal(rehearse(case).outputs()["out0"])
 
 
-@pytest.mark.parametrize(("modulus", "divisor", "known"), [(1, "-7.0", True), (1, "7.0", False), (2, "-7.0", False)])
+@each("modulus, divisor, known", [(1, "-7.0", True), (1, "7.0", False), (2, "-7.0", False)])
 def test_a_minus_zero_that_an_expression_of_coordinates_is_everywhere_is_lost(
         modulus: int, divisor: str, known: bool):
     """SymPy makes 0 of it, in which no zero has a sign."""
@@ -107,7 +109,7 @@ def test_a_minus_zero_that_an_expression_of_coordinates_is_everywhere_is_lost(
         is_that_or_new(LOST, case)
 
 
-@pytest.mark.parametrize(("divisor", "known"), [("-inf", True), ("inf", False), ("-2.0", False)])
+@each("divisor, known", [("-inf", True), ("inf", False), ("-2.0", False)])
 def test_a_quotient_by_minus_infinity_is_a_product_with_a_minus_zero_that_is_lost(divisor: str, known: bool):
     case = of(load("in0"), cast(0, "fp32"), constant(divisor, "fp32"), op("truediv", 1, 2), out="fp32")
     assert LOST.match(case) is known
@@ -115,7 +117,7 @@ def test_a_quotient_by_minus_infinity_is_a_product_with_a_minus_zero_that_is_los
         is_that_or_new(LOST, case)
 
 
-@pytest.mark.parametrize(("divisor", "known"), [("-7.0", True), ("7.0", False), ("-1.0", False)])
+@each("divisor, known", [("-7.0", True), ("7.0", False), ("-1.0", False)])
 def test_a_minus_zero_that_operations_on_constants_give_is_lost(divisor: str, known: bool):
     """torch.compile computes 1 / -7, 1 / 7 and 1 / -1, and rounds them."""
     quotient = Index(expr=apply("float_true_div", Real(value="1.0"), Real(value=divisor)), dtype="fp64")

@@ -20,6 +20,8 @@ from tridiff.fuzz.records import ArraySpec, Case, Content, Iota, Outcome, Small,
 from tridiff.kernels.codegen.graph import Asm, Graph, Index, Load, Masked, Node, Part, Reduce, Schedule, Sym
 from tridiff.kernels.codegen.legality import check
 
+each = pytest.mark.parametrize
+
 
 def case_of(graph: Graph, *, mixed: bool = False) -> Case:
     """The program over buffers that count up from -3, or that hold numbers of both signs."""
@@ -71,8 +73,8 @@ def test_the_lost_negation_of_a_minimum_is_known_and_a_wrong_sign_beside_it_is_n
     assert taken(rehearsal, out0=torch.where(wrong == wrong.max(), -wrong - 1, wrong)) == ()
 
 
-@pytest.mark.parametrize("dtype", ["i32", "i16"])
-@pytest.mark.parametrize(("nodes", "last", "taken_for"), [
+@each("dtype", ["i32", "i16"])
+@each("nodes, last, taken_for", [
     ((op("abs", 0),), "maximum", torch.maximum), ((op("abs_tl", 0), op("neg", 2)), "minimum", torch.minimum)])
 def test_an_absolute_number_in_an_extremum_is_known_as_the_number_itself_and_its_negation_is_not(
         dtype: str, nodes: tuple[Node, ...], last: str,
@@ -155,7 +157,7 @@ def test_a_16_bit_sum_that_one_of_its_users_gets_without_the_constant_is_known_a
     assert taken(rehearsal, out0=(a == 0).to(torch.float32), out1=a + 1) == ()
 
 
-@pytest.mark.parametrize(("name", "output", "issue"), [
+@each("name, output, issue", [
     ("pointwise/value-7dffa9578f", "out2", "bits-of-a-truth-as-a-half"),
     ("memory/value-f62cbc5e25", "out0", "bits-of-a-truth-as-a-half")])
 def test_one_for_the_bits_of_one_is_known_and_two_is_not(name: str, output: str, issue: str):
@@ -168,7 +170,7 @@ def test_one_for_the_bits_of_one_is_known_and_two_is_not(name: str, output: str,
 _ZERO, _MINUS_ZERO, _ONE = (constant(value, "fp32") for value in ("0.0", "-0.0", "1.0"))
 
 
-@pytest.mark.parametrize("nodes", [
+@each("nodes", [
     (_ONE, Masked(mask=2, arg=3, other="-0.0")), (op("exp", 1), _MINUS_ZERO, op("where", 2, 3, 4)),
     (_ONE, op("neg", 1), op("where", 2, 3, 4)), (_ONE, constant("-0.0", "fp16"), cast(4, "fp32"), op("where", 2, 3, 5)),
     (constant("-1.0", "fp32"), op("where", 2, 3, 1), op("neg", 4)),
@@ -186,14 +188,14 @@ def test_plus_zero_for_minus_zero_is_known_however_the_choice_is_folded_and_minu
     assert relative is not None and not CHOICE.has(relative)
 
 
-@pytest.mark.parametrize("value", ["5.0", "-1.0"])
+@each("value", ["5.0", "-1.0"])
 def test_minus_zero_that_is_chosen_with_another_number_than_one_is_compiled_right(value: str):
     graph = vector(load("in0"), constant(value, "fp32"), op("lt", 0, 1), _MINUS_ZERO, op("where", 2, 1, 3),
                    store("out0", X, 4), in0="fp32", out0="fp32")
     assert not CHOICE.has(case_of(graph))
 
 
-@pytest.mark.parametrize(("logic", "beside", "table"), [
+@each("logic, beside, table", [
     ("bitwise_or", 0, lambda a, b: a | b), ("bitwise_and", 0, lambda a, b: a & ~b), ("bitwise_xor", 0, lambda a, b: b),
     ("bitwise_and", 1, lambda a, b: b & ~a), ("bitwise_xor", 1, lambda a, b: a)])
 def test_the_tables_that_the_assembler_makes_of_a_lop3_are_known(
@@ -217,7 +219,7 @@ def _with_a_lop3(value: str, last: str, *behind: Node) -> Case:
         store("out1", X, 4), in0="i32", in1="i32", out0="i32", out1="i32"))
 
 
-@pytest.mark.parametrize(("value", "known"), [("2", True), ("6", False)])
+@each("value, known", [("2", True), ("6", False)])
 def test_a_bit_of_an_exponent_that_is_the_register_itself_is_known_and_another_is_not(value: str, known: bool):
     """`LOP3.LUT P4, RZ, R14, 0x2, RZ, 0x84`: whether bit 1 is set is asked of 2 & ~b. The mask of a bit is no 6."""
     rehearsal = rehearse(_with_a_lop3(value, "pow"))
@@ -228,7 +230,7 @@ def test_a_bit_of_an_exponent_that_is_the_register_itself_is_known_and_another_i
     assert taken(rehearsal, out0=wrong + 7) == ()
 
 
-@pytest.mark.parametrize(("value", "last", "controlled"), [
+@each("value, last, controlled", [
     ("2", "pow", False), ("6", "pow", True), ("2", "right_shift", True), ("2", "lt", True), ("2", "bitwise_and", True)])
 def test_a_lop3_that_is_combined_with_more_than_is_known_is_controlled(value: str, last: str, controlled: bool):
     case, name, asked = _with_a_lop3(value, last, cast(5, "i32")), "lop3-of-one-register-twice", list[Case]()
@@ -245,7 +247,7 @@ def test_a_lop3_that_is_combined_with_more_than_is_known_is_controlled(value: st
     assert attributed(name, fails=True) == (name,) and len(asked) == 2 * controlled
 
 
-@pytest.mark.parametrize(("value", "known"), [(2.0**32, True), (65535.0, True), (255.0, True), (2.0**33, False)])
+@each("value, known", [(2.0**32, True), (65535.0, True), (255.0, True), (2.0**33, False)])
 def test_an_unsigned_number_modulo_a_smaller_power_of_two_is_known(value: float, known: bool):
     """-1 of i8 by way of u64 as fp32 (corpus, 3.8.0 on): 2^32 for 2^64."""
     rehearsal, right = of_entry("pointwise/value-16fc4b2029")
@@ -337,7 +339,7 @@ def test_an_element_of_another_output_beside_a_known_one_is_new():
 CONTROLLED = [one for one in ISSUES if one.relative and one.entries]
 
 
-@pytest.mark.parametrize("known", CONTROLLED, ids=lambda one: one.name)
+@each("known", CONTROLLED, ids=lambda one: one.name)
 def test_a_defect_that_stays_without_the_form_is_new(known: KnownIssue):
     case = ENTRIES.find(known.entries[0]).case
     signature = ENTRIES.find(known.entries[0]).signature

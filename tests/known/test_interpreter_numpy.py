@@ -12,6 +12,8 @@ from tridiff.fuzz.known.rehearse import rehearse
 from tridiff.fuzz.records import Case
 from tridiff.kernels.language.call import Call, Operand
 
+each = pytest.mark.parametrize
+
 
 def case_of(row: str, values: tuple[str, ...]) -> Case:
     call = Call(row=row, operands=(Operand(dtype="fp32", shape=(2,)),), stored=("fp32",),
@@ -19,7 +21,7 @@ def case_of(row: str, values: tuple[str, ...]) -> Case:
     return calling(call, {"x0": values}, programs=len(values) // 2)
 
 
-@pytest.mark.parametrize("sums, names", [
+@each("sums, names", [
     ((0.0, 0.0), ("interpreter-sums-from-zero",)),  # of the negative zeros, and of a mixed line, which is right
     ((-0.0, -0.0), ()), ((0.0, 1.0), ()), ((1.0, 0.0), ())])
 def test_only_sums_of_negative_zeros_may_lack_their_sign(sums: tuple[float, float], names: tuple[str, ...]):
@@ -28,8 +30,8 @@ def test_only_sums_of_negative_zeros_may_lack_their_sign(sums: tuple[float, floa
     assert judged.verdict.failed and found == names
 
 
-@pytest.mark.parametrize("away, known", [(0, True), (3, False)])
-@pytest.mark.parametrize("row, off, logarithm", [
+@each("away, known", [(0, True), (3, False)])
+@each("row, off, logarithm", [
     ("tl.log.log_tl", 1.0078125, np.log), ("tl.log2.log2_tl", 0.74908775, np.log2)])
 def test_only_the_logarithms_of_numpy_are_known(
         row: str, off: float, logarithm: Callable[..., Any], away: int, known: bool):

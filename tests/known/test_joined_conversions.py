@@ -14,6 +14,7 @@ from tridiff.fuzz.records import Case
 from tridiff.fuzz.registry import find
 from tridiff.kernels.codegen.graph import Graph, Node, Pointwise, Reduce, Scan, Schedule
 
+each = pytest.mark.parametrize
 JOINED = next(one for one in ISSUES if one.name == "conversions-joined")
 
 
@@ -25,11 +26,11 @@ def _twice_converted(source: str, between: str, to: str, *behind: Node, values: 
     return case
 
 
-@pytest.mark.parametrize(("types", "values", "right", "once"), [
+@each("types, values, right, once", [
     (("i32", "fp32", "fp64"), ("16777217", "3"), (2.0**24, 3.0), (2.0**24 + 1, 3.0)),
     (("fp32", "fp16", "bf16"), ("70000.0", "1.0"), (float("inf"), 1.0), (70144.0, 1.0)),
     (("fp32", "bf16", "fp32"), ("1.00390625", "1.0"), (1.0, 1.0), (1.00390625, 1.0))])
-@pytest.mark.parametrize("negated", [False, True])
+@each("negated", [False, True])
 def test_a_value_that_is_converted_once_not_twice_is_known_and_another_one_is_new(
         types: tuple[str, str, str], values: tuple[str, ...], right: tuple[float, ...], once: tuple[float, ...],
         negated: bool):
@@ -43,7 +44,7 @@ def test_a_value_that_is_converted_once_not_twice_is_known_and_another_one_is_ne
     assert rehearsal.judged({"out0": wrong}, subject="inductor")[1] == ()
 
 
-@pytest.mark.parametrize(("source", "between", "to", "known"), [
+@each("source, between, to, known", [
     ("i32", "fp32", "fp64", True), ("i16", "fp32", "fp64", False), ("fp64", "fp32", "fp64", True),
     ("fp16", "fp32", "fp16", False), ("fp16", "bf16", "fp32", True), ("fp32", "fp16", "i32", False),
     ("fp8e5", "bf16", "fp32", False), ("fp64", "fp32", "fp16", True)])
@@ -59,7 +60,7 @@ def test_conversions_that_are_joined_are_told_from_those_of_which_none_rounds(
     assert not known or (relative is not None and not JOINED.match(relative))
 
 
-@pytest.mark.parametrize(("nodes", "to", "right", "once"), [
+@each("nodes, to, right, once", [
     ((Scan(combine="prod", args=(0,)),), "fp64", (1.0078125, 1.015625), (1.0078125, 1.0078125**2)),
     ((cast(0, "bf16"), Scan(combine="sum", args=(1,))), "bf16", (1.0, 2.0, 3.0), (1.0, 2.0, 3.015625)),
     ((cast(0, "bf16"), Reduce(kind="sum", args=(1,))), "fp32", (2.0,), (2.0078125,)),
@@ -82,7 +83,7 @@ def test_a_half_that_is_not_rounded_before_or_behind_a_fold_is_known_and_another
     assert relative is not None and not any(map(JOINED.match, (relative, widened)))
 
 
-@pytest.mark.parametrize(("upcast", "first", "to", "known"), [
+@each("upcast, first, to, known", [
     (False, "bf16", "fp32", True), (True, "bf16", "fp32", False), (False, "bf16", "bf16", False),
     (False, "fp32", "bf16", True), (True, "fp32", "bf16", False)])
 def test_a_sum_of_a_product_of_halves_that_are_not_rounded_before_or_behind_it_is_known_if_a_plain_sum_is_right(

@@ -20,6 +20,8 @@ from tridiff.kernels.codegen.graph import Graph, Reduce
 from tridiff.kernels.language.call import Call, Operand
 from tridiff.oracles.dtypes import torch_dtype
 
+each = pytest.mark.parametrize
+
 NAN, INFINITY = float("nan"), float("inf")
 HALF_FLUSHED = "cube-root-of-subnormals"
 REMAINDER = "remainder-of-a-rounded-quotient"
@@ -41,7 +43,7 @@ def taken(case: Case, *results: float) -> tuple[str, ...]:
     return names
 
 
-@pytest.mark.parametrize("case, given, other", [
+@each("case, given, other", [
     (lines("libdevice.cbrt.cbrt", ("1e-40", "-1e-45", "8.0")), (NAN, NAN, 2.0), (NAN, NAN, 3.0)),
     (lines("libdevice.cbrt.cbrt", ("1e-40", "-1e-45", "8.0")), (NAN, NAN, 2.0), (NAN, 1.0, 2.0)),
     (lines("libdevice.cbrt.cbrt", ("1e-40", "-1e-45", "8.0")), (NAN, NAN, 2.0), (NAN, NAN, NAN)),
@@ -56,7 +58,7 @@ def test_what_half_flushed_functions_give_is_known_and_nothing_beside_it(
     assert taken(case, *other) == ()
 
 
-@pytest.mark.parametrize("row", ["libdevice.ldexp.ldexp", "libdevice.scalbn"])
+@each("row", ["libdevice.ldexp.ldexp", "libdevice.scalbn"])
 def test_twice_the_number_is_known_for_scaling_and_thrice_is_not(row: str):
     case = lines(row, ("1e-45", "3.0"), ("40", "1"), of=("fp32", "i32"))
     assert taken(case, 2.0**-148, 6.0) == (HALF_FLUSHED,)
@@ -68,7 +70,7 @@ def test_one_nan_among_right_roots_of_subnormal_numbers_is_new():
     assert taken(case, NAN, 4.6415805e-14, 0.0) == ()
 
 
-@pytest.mark.parametrize("to, a, b, given, other", [
+@each("to, a, b, given, other", [
     ("fp32", "2.9999998", "0.99999994", -5.9604645e-08, 0.0),
     ("fp32", "188.71869", "0.7015565", -1.0550022e-05, -0.7015565),
     ("fp64", "444.9661298583024", "0.7580342927739394", -3.930189507173054e-14, 3.930189507173054e-14),
@@ -151,8 +153,8 @@ def test_a_step_over_subnormal_numbers_under_torch_compile_is_known_to_the_bit()
             assert rehearsal.judged({output: other * sign}, subject="inductor")[1] == ()
 
 
-@pytest.mark.parametrize("kind", ["fp32", "bf16"])
-@pytest.mark.parametrize("name, sign", [("floor", 1), ("ceil", -1)])
+@each("kind", ["fp32", "bf16"])
+@each("name, sign", [("floor", 1), ("ceil", -1)])
 def test_the_floor_of_a_subnormal_number_under_torch_compile_is_a_zero_of_its_sign(
         kind: str, name: str, sign: int):
     """By `cvt.rmi.ftz` and `cvt.rpi.ftz` in the PTX of sm_90, Triton 3.6.0 and 3.9.0. In a program, behind an operation

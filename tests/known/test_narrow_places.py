@@ -10,6 +10,7 @@ from tridiff.fuzz.known.rehearse import Rehearsal, rehearse
 from tridiff.fuzz.records import Case, Content, Iota
 from tridiff.kernels.codegen.graph import Constant, Node, Reduce
 
+each = pytest.mark.parametrize
 KNOWN = ("positions-in-another-type",)
 
 
@@ -29,8 +30,8 @@ def _said(rehearsal: Rehearsal, value: float) -> tuple[str, ...]:
     return rehearsal.judged({"out0": torch.full_like(out, value)}, subject="inductor")[1]
 
 
-@pytest.mark.parametrize("kind", ["argmax", "argmin"])
-@pytest.mark.parametrize("behind, factor", [((), 1), ((Constant(value="2", dtype="i64"), op("left_shift", 1, 2)), 4)])
+@each("kind", ["argmax", "argmin"])
+@each("behind, factor", [((), 1), ((Constant(value="2", dtype="i64"), op("left_shift", 1, 2)), 4)])
 def test_the_place_modulo_the_searched_type_is_known_and_another_place_is_new(
         kind: str, behind: tuple[Node, ...], factor: int):
     rehearsal = rehearse(_case("i8", 150, *behind, kind=kind))
@@ -40,7 +41,7 @@ def test_the_place_modulo_the_searched_type_is_known_and_another_place_is_new(
         assert _said(rehearsal, other * factor) == (), other
 
 
-@pytest.mark.parametrize("dtype, length", [("i8", 128), ("u8", 150), ("i16", 150)])
+@each("dtype, length", [("i8", 128), ("u8", 150), ("i16", 150)])
 def test_a_type_that_holds_every_place_has_no_such_defect(dtype: str, length: int):
     rehearsal = rehearse(_case(dtype, length))
     assert _said(rehearsal, rehearsal.outputs()["out0"].item() - 256) == ()

@@ -10,6 +10,7 @@ from tridiff.fuzz.known.graphs.number_forms import NEGATED_TRUTH
 from tridiff.fuzz.known.rehearse import rehearse
 from tridiff.kernels.codegen.graph import Graph, Node
 
+each = pytest.mark.parametrize
 KNOWN = ("negated-truth-is-plus-zero",)
 _TRUTH = (load("in0"), load("in1"), op("logical_not", 0), op("logical_and", 2, 2))
 _MINUS, _ALWAYS = constant("-1.0", "fp32"), constant("1", "i1")
@@ -20,7 +21,7 @@ def _stored(*nodes: Node, out: str = "fp32") -> Graph:
     return vector(*_TRUTH, *nodes, store("out0", X, 3 + len(nodes)), in0="i32", in1="i32", out0=out)
 
 
-@pytest.mark.parametrize("nodes", [
+@each("nodes", [
     (cast(3, "fp32"), op("neg", 4)), (cast(3, "fp64"), op("neg", 4), cast(5, "fp32")),
     (cast(3, "fp32"), _MINUS, op("mul", 4, 5)), (cast(3, "fp32"), _MINUS, op("truediv", 4, 5)),
     (cast(3, "fp32"), constant("-0.0", "fp32"), op("sub", 5, 4)), (cast(3, "i32"), cast(4, "fp32"), op("neg", 5)),
@@ -42,7 +43,7 @@ def test_plus_zero_for_a_negated_truth_is_known_and_another_number_is_new(nodes:
     assert relative is not None and not NEGATED_TRUTH.has(relative)
 
 
-@pytest.mark.parametrize("nodes, out", [
+@each("nodes, out", [
     ((cast(3, "fp16"), op("neg", 4)), "fp16"), ((cast(3, "bf16"), op("neg", 4)), "bf16"),  # these are right
     ((cast(3, "fp32"), op("sqrt", 4), op("neg", 5)), "fp32"), ((cast(1, "fp32"), op("neg", 4)), "fp32"),
     ((cast(3, "fp32"), constant("2.0", "fp32"), op("truediv", 4, 5), op("neg", 6)), "fp32"),
@@ -65,7 +66,7 @@ def test_the_case_that_was_found_is_predicted_and_another_output_is_new():
     assert taken(both, out0=plus, out1=other) == ()
 
 
-@pytest.mark.parametrize("bound, has", [(op("clamp", 5, 4, 5), True), (op("maximum", 5, 4), False)])
+@each("bound, has", [(op("clamp", 5, 4, 5), True), (op("maximum", 5, 4), False)])
 def test_a_divisor_that_may_be_false_or_another_number_is_no_one(bound: Node, has: bool):
     """LLVM knows of clamp(2, x, 2) that it is not 0."""
     graph = vector(*_TRUTH, load("in2"), constant("2", "i64"), bound, cast(6, "u64", bitcast=True),

@@ -15,6 +15,8 @@ from tridiff.fuzz.records import Case, Verdict
 from tridiff.fuzz.registry import find
 from tridiff.kernels.language.call import Call, Operand
 
+each = pytest.mark.parametrize
+
 KNOWN, FILLING = ISSUES
 
 
@@ -26,8 +28,8 @@ def _case(row: str, name: str, number: str, values: tuple[str, ...], first: bool
     return calling(call, {f"x{int(first)}": values})
 
 
-@pytest.mark.parametrize("first", [False, True])
-@pytest.mark.parametrize("name", ["fp16", "bf16"])
+@each("first", [False, True])
+@each("name", ["fp16", "bf16"])
 def test_a_number_that_is_its_own_rounding_is_known_in_comparisons_and_the_opposite_answer_is_new(
         name: str, first: bool):
     """0.1 is no number of 16 bits: up to 3.8.0 no tensor equals it."""
@@ -37,7 +39,7 @@ def test_a_number_that_is_its_own_rounding_is_known_in_comparisons_and_the_oppos
     assert rehearsal.judged({"out0": torch.tensor([[False, True, False]])})[1] == ()
 
 
-@pytest.mark.parametrize(("live", "name"), [
+@each("live, name", [
     ("small-constants-of-bf16-are-zero", "small-constants-of-bf16-are-zero"), (KNOWN.name, KNOWN.name),
     ("", KNOWN.name)])
 def test_a_small_number_that_equals_no_bf16_is_a_constant_of_zero_where_numbers_are_no_tensors(
@@ -54,7 +56,7 @@ def test_a_small_number_that_equals_no_bf16_is_a_constant_of_zero_where_numbers_
     assert Attribution(lambda one: wrong, shows=live.__eq__).issues(case, failed) == (KNOWN.name,)
 
 
-@pytest.mark.parametrize("row", ["tl.minimum", "tl.maximum"])
+@each("row", ["tl.minimum", "tl.maximum"])
 def test_extrema_of_fp64_give_the_number_in_fp32_and_another_number_is_new(row: str):
     values = ("1.0", "-1.0", "nan", "0.1")
     rehearsal = rehearse(_case(row, "fp64", "0.1", values))
@@ -79,7 +81,7 @@ def test_numbers_that_all_types_hold_and_sums_are_not_known():
     assert instead is not None and find(instead.target).draw.valid(instead) and not KNOWN.match(instead)
 
 
-@pytest.mark.parametrize("row, number, lanes", [
+@each("row, number, lanes", [
     ("tl.load", "1.0e-10", ""), ("pointer.cast", "0.1", "2"), ("tl.atomic_add", "0.1", "")])
 def test_what_fills_a_load_or_changes_memory_is_the_number_in_fp32_and_another_one_is_new(
         row: str, number: str, lanes: str):

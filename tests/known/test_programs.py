@@ -46,6 +46,7 @@ from tridiff.kernels.codegen.graph import (
     Sym,
 )
 
+each = pytest.mark.parametrize
 R_AXIS = Sym(name="r")
 SEARCH = "inductor.programs_sort/value-7848f174d2"
 LIMITS = Limits(elements=1 << 10, rows=1 << 6)
@@ -75,7 +76,7 @@ def check_known_and_left_out(name: str, case: Case, known: bool) -> None:
         assert right == (name,) and Attribution(wrong).issues(case, wrong(case)) == ()
 
 
-@pytest.mark.parametrize("rounded", [Sym(name="n0"), Apply(function="to_float", args=(X,)), X])
+@each("rounded", [Sym(name="n0"), Apply(function="to_float", args=(X,)), X])
 def test_what_is_not_rounded_to_decimals_is_real_as_well(rounded: Sym | Apply):
     case = of_expression(Apply(function="round_decimal", args=(rounded, num(2))), "fp64")
     issue = named("round-to-decimals")
@@ -157,7 +158,7 @@ def test_a_sum_in_one_cell_is_one_by_its_index_or_by_the_length_of_its_buffer():
     assert added("more", apply("add", apply("where", apply("lt", X, num(20)), num(3), X), num(1))) is None
 
 
-@pytest.mark.parametrize("family", ["pointwise", "sort", "mixed"])
+@each("family", ["pointwise", "sort", "mixed"])
 def test_relatives_of_drawn_programs_can_be_run_and_lack_the_pattern(family: str):
     target = find(f"inductor.programs_{family}")
     made = 0
@@ -176,7 +177,7 @@ def _relative(issue: KnownIssue, case: Case) -> Case | None:
     return issue.relative(case) if issue.relative is not None and issue.match(case) else None
 
 
-@pytest.mark.parametrize("name", ["value-8a5e3e9d32", "value-941e28c89c"])
+@each("name", ["value-8a5e3e9d32", "value-941e28c89c"])
 def test_another_place_than_the_first_among_repeated_boundaries_is_new(name: str):
     rehearsal, outputs = rehearsed(entry(f"inductor.bucketize/{name}"))
     assert rehearsal.judged(outputs, subject="inductor")[1] == ("bucketize-of-repeated-boundaries",)
@@ -186,7 +187,7 @@ def test_another_place_than_the_first_among_repeated_boundaries_is_new(name: str
 COORDINATE = Apply(function="mul", args=(X, num(2**31 - 1)))
 
 
-@pytest.mark.parametrize("expr, length, dtype, beyond", [
+@each("expr, length, dtype, beyond", [
     (COORDINATE, 3, "i64", True), (COORDINATE, 2, "i64", False),
     (Apply(function="to_float", args=(X,)), 3, "fp64", False),
     (Apply(function="mod", args=(COORDINATE, num(7))), 3, "i32", True),
@@ -203,7 +204,7 @@ def test_integers_of_coordinates_beyond_int32_are_found_and_left_out(
 SIZE = Apply(function="python_mod", args=(Sym(name="n0"), num(97)))
 
 
-@pytest.mark.parametrize("expr, dtype, wide", [
+@each("expr, dtype, wide", [
     (SIZE, "i32", True), (SIZE, "i64", False), (Apply(function="add", args=(SIZE, X)), "i32", True),
     (X, "i32", False), (num(7), "i32", False)])
 def test_integers_of_sizes_are_found_and_left_out(expr: Apply | Num | Sym, dtype: str, wide: bool):
@@ -223,7 +224,7 @@ def test_tensors_of_coordinates_are_carried_on_until_something_is_loaded():
     assert issue.match(product(Index(expr=X, dtype="i64"))) and not issue.match(product(load("in0")))
 
 
-@pytest.mark.parametrize("kind, nodes, wide", [
+@each("kind, nodes, wide", [
     ("prod", (Index(expr=Apply(function="add", args=(R_AXIS, num(1)))),), True),
     ("prod", (Index(expr=Apply(function="python_mod", args=(R_AXIS, num(2)))),), False),
     ("sum", (Index(expr=R_AXIS),), False), ("max", (Index(expr=R_AXIS),), False),
@@ -269,7 +270,7 @@ def test_doubles_that_are_stored_as_fp8_do_not_compile_and_other_floats_do():
     assert told(stored("i8"), "AssertionError: cannot cast int8") == ()
 
 
-@pytest.mark.parametrize("columns, combine, place, known", [
+@each("columns, combine, place, known", [
     (129, "sum", X, True), (129, "prod", X, True), (128, "sum", X, False), (129, "max", X, False),
     (129, "sum", R, False)])
 def test_a_split_scan_of_the_number_of_a_row_does_not_compile_and_other_scans_do(
@@ -282,7 +283,7 @@ def test_a_split_scan_of_the_number_of_a_row_does_not_compile_and_other_scans_do
     assert told(case, says.replace("NoneType", "str")) == ()
 
 
-@pytest.mark.parametrize("op, dtype, one, other, known", [
+@each("op, dtype, one, other, known", [
     ("relu", "u8", tl.int32, tl.uint8, True), ("relu", "u8", tl.uint8, tl.int32, True),
     ("relu", "u8", tl.uint8, tl.int64, False), ("relu", "u8", tl.int16, tl.uint8, False),
     ("relu", "i32", tl.uint8, tl.int32, False), ("abs", "u8", tl.uint8, tl.int32, False)])
@@ -298,7 +299,7 @@ def test_quotients_of_bytes_and_of_relu_of_bytes_are_known_in_either_order(
     check_told(case, error, error.replace("use", "use for bits"), "relu-of-narrow-integers", known)
 
 
-@pytest.mark.parametrize("op, was, becomes, known", [
+@each("op, was, becomes, known", [
     ("relu", "uint8", "int32", True), ("relu", "int32", "uint8", False), ("relu", "uint8", "fp32", False),
     ("abs", "uint8", "int32", False)])
 def test_a_looped_fold_of_relu_of_bytes_does_not_compile(op: str, was: str, becomes: str, known: bool):
@@ -312,7 +313,7 @@ def test_a_looped_fold_of_relu_of_bytes_does_not_compile(op: str, was: str, beco
     assert told(case, error) == ()
 
 
-@pytest.mark.parametrize("converted, to, known", [
+@each("converted, to, known", [
     (("fp64",), "fp64", True), (("fp32", "fp64"), "fp64", True), (("bf16",), "fp64", True), ((), "fp64", True),
     (("fp32",), "fp32", False), (("i8", "fp64"), "fp64", False), (("i8",), "fp64", False),
 ])
@@ -337,7 +338,7 @@ def test_a_sum_of_truths_is_no_sum_of_positions_and_what_rewriting_makes_illegal
     assert of_truths(case) is None, "minimum takes no truths, and asking for its type is an error"
 
 
-@pytest.mark.parametrize("found, then, fold, known", [
+@each("found, then, fold, known", [
     ("argmin", (), "prod", True), ("argmax", ("relu",), "sum", True), ("argmin", ("abs", "neg"), "sum", True),
     ("argmin", (), "max", False), ("min", (), "prod", False), ("argmin", ("to_fp32",), "sum", False),
 ])
@@ -361,7 +362,7 @@ def test_sums_and_products_of_positions_are_right_as_their_largest(
         assert Attribution(wrong).issues(made, wrong(made)) == ()
 
 
-@pytest.mark.parametrize("name, issue", [
+@each("name, issue", [
     ("folding/zero-sign-45a944be94", "negation-by-subtraction"),
     ("folding/value-d90adf04e4", "quotient-of-full-range")])
 def test_another_number_than_the_predicted_one_is_new(name: str, issue: str):
@@ -378,7 +379,7 @@ def test_a_negated_expression_of_floats_is_rid_of_its_sign_and_one_of_integers_i
     assert not issue.match(of_expression(Apply(function="neg", args=(X,)), "i64"))
 
 
-@pytest.mark.parametrize("dtype, op, known", [
+@each("dtype, op, known", [
     ("fp32", "trunc_divide", True), ("fp16", "trunc_divide", True), ("fp64", "trunc_divide", False),
     ("i32", "trunc_divide", False), ("fp32", "div_rn", False)])
 def test_a_quotient_that_is_cut_off_may_be_one_too_small_where_division_is_not_exact(
@@ -392,7 +393,7 @@ def test_a_quotient_that_is_cut_off_may_be_one_too_small_where_division_is_not_e
     assert not known or (relative is not None and not issue.match(relative))
 
 
-@pytest.mark.parametrize("divisors", [
+@each("divisors", [
     (num(5),), (Real(value="-7.0"),), (Real(value="0.7"),), (num(5), Real(value="-7.0"))])
 def test_a_product_with_the_reciprocal_for_a_quotient_by_a_number_is_known_and_another_value_is_new(
         divisors: tuple[Num | Real, ...]):
@@ -417,7 +418,7 @@ def test_a_product_with_the_reciprocal_for_a_quotient_by_a_number_is_known_and_a
     assert relative is not None and not issue.match(relative)
 
 
-@pytest.mark.parametrize("nodes, out, known", [
+@each("nodes, out, known", [
     ((cast(0, "fp8e5"), cast(1, "fp32"), op("isinf", 2)), "i1", True),
     ((cast(0, "fp8e5"), cast(1, "fp16")), "fp16", True),
     ((cast(0, "fp8e4nv"), cast(1, "fp32"), op("isinf", 2)), "i1", False), ((op("exp", 0),), "fp8e5", False)])

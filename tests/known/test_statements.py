@@ -23,6 +23,7 @@ from tridiff.kernels.language.call import Operand, Result
 from tridiff.kernels.language.script import Node, Script
 from tridiff.oracles.dtypes import numpy_dtype
 
+each = pytest.mark.parametrize
 PLAIN = LaunchOptions()
 KNOWN = {one.name: one for one in ISSUES}
 
@@ -51,7 +52,7 @@ def same_without(issue: str, case: Case, *inputs: int) -> Case:
     return relative
 
 
-@pytest.mark.parametrize(("method", "second", "result"), [
+@each("method, second, result", [
     ("aggregate_constant", (), "i32"), ("aggregate_changed", ("x1",), "i8"), ("aggregate_method", ("x1",), "i8")])
 def test_what_a_method_does_is_done_to_the_field_in_the_relative(
         method: str, second: Sequence[str], result: str):
@@ -63,7 +64,7 @@ def test_what_a_method_does_is_done_to_the_field_in_the_relative(
     assert any(one.word("name") == "aggregate" for one in cases.every(relative))
 
 
-@pytest.mark.parametrize("issue", [
+@each("issue", [
     "interpreter-truth-values-are-pythons", "interpreter-loop-variables-are-numbers", "interpreter-choices-are-numbers",
     "interpreter-walrus-names-numbers", "interpreter-min-and-max-are-pythons", "interpreter-unpacks-numbers"])
 def test_a_number_that_a_record_refuses_is_known_where_the_control_agrees(issue: str):
@@ -154,7 +155,7 @@ def test_an_unpacked_number_is_known_and_unpacked_tensors_are_not():
     assert not KNOWN["interpreter-unpacks-numbers"].match(unpacked(name("x0")))
 
 
-@pytest.mark.parametrize(("outer", "inner", "op", "known"), [
+@each("outer, inner, op, known", [
     ("tl.minimum", "min", "-", True), ("max", "tl.maximum", "-", True), ("min", "max", "-", False),
     ("min", "min", "~", False)])
 def test_a_negation_lost_in_an_extremum_of_three_is_controlled_by_a_complement(outer: str, inner: str, op: str,

@@ -14,6 +14,8 @@ from tridiff.fuzz.known.uncompiled import ISSUES
 from tridiff.fuzz.records import Verdict
 from tridiff.kernels.codegen.graph import Apply, Graph, Index, Node, Real, Reduce, Sym
 
+each = pytest.mark.parametrize
+
 
 def test_an_index_of_an_extremum_is_known_where_it_is_folded_again():
     found = entry("inductor.programs_reduction/loop-carried-variable--t-9812ae584a")
@@ -29,7 +31,7 @@ def test_an_index_of_an_extremum_is_known_where_it_is_folded_again():
     assert not issue.match(replace(found.case, program=loaded))
 
 
-@pytest.mark.parametrize(("dtype", "known"), [("fp8e4nv", True), ("fp8e5", True), ("bf16", False)])
+@each("dtype, known", [("fp8e4nv", True), ("fp8e5", True), ("bf16", False)])
 def test_a_constant_of_fp8_is_known_not_to_compile_also_where_only_its_bits_are_taken(dtype: str, known: bool):
     bits = "i16" if dtype == "bf16" else "i8"
     graph = vector(constant("0.5", dtype), cast(0, bits, bitcast=True), store("out0", X, 1), out0=bits)
@@ -39,7 +41,7 @@ def test_a_constant_of_fp8_is_known_not_to_compile_also_where_only_its_bits_are_
     assert told(case, error.replace("get_fp8e5", "get_bf16")) == ()
 
 
-@pytest.mark.parametrize(("first", "second", "combined", "known"), [
+@each("first, second, combined, known", [
     ("max", "max", "bitwise_or", True), ("any", "max", "logical_and", True), ("max", "any", "bitwise_or", False),
     ("min", "max", "bitwise_or", False), ("max", "max", "ne", True)])
 def test_a_fold_of_a_folded_truth_is_known_if_any_of_it_compiles(
@@ -54,7 +56,7 @@ def test_a_fold_of_a_folded_truth_is_known_if_any_of_it_compiles(
     assert Attribution(lambda relative: wrong(relative, failed=False)).issues(case, wrong(case)) == ()
 
 
-@pytest.mark.parametrize(("other", "op_name", "known"), [
+@each("other, op_name, known", [
     (Index(expr=X, dtype="i64"), "trunc_divide", True), (load("in0"), "trunc_divide", False),
     (Index(expr=X, dtype="i64"), "floor_divide", False)])
 def test_bounds_of_a_truncated_quotient_of_coordinates_are_known_if_its_floor_compiles(
@@ -83,10 +85,10 @@ def test_logic_of_a_scalar_truth_is_known_in_the_interpreter_if_a_comparison_in_
 _BELOW = apply("add", X, num(-1))
 
 
-@pytest.mark.parametrize(("cut", "known"), [
+@each("cut, known", [
     (apply("max", _BELOW, num(0)), True), (apply("max", num(1), _BELOW), True), (apply("max", _BELOW, num(2)), False),
     (apply("min", _BELOW, num(0)), False)])
-@pytest.mark.parametrize("loads", [False, True])
+@each("loads", [False, True])
 def test_a_quotient_of_coordinates_that_are_cut_at_0_or_1_is_known_if_it_compiles_cut_elsewhere(
         cut: Apply, known: bool, loads: bool):
     index = apply("abs", apply("floordiv", cut, num(2)))
@@ -104,7 +106,7 @@ def test_coordinates_that_an_operation_cuts_at_0_are_known_and_elements_are_not(
         assert found == (("ranges-lost-in-simplify",) if known else ())
 
 
-@pytest.mark.parametrize(("function", "name", "known"), [
+@each("function, name, known", [
     ("python_mod", "n0", True), ("floordiv", "n0", False), ("python_mod", "x0", False)])
 def test_a_float_of_a_remainder_of_sizes_does_not_compile(function: str, name: str, known: bool):
     expr = apply("float_true_div", apply("to_float", apply(function, Sym(name=name), num(3))), Real(value="2.0"))

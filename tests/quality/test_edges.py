@@ -35,6 +35,7 @@ from tridiff.fuzz.target import Limits
 from tridiff.oracles.dtypes import NAMES
 from tridiff.oracles.dtypes import dtype as dtype_info
 
+each = pytest.mark.parametrize
 DRAWS = 500
 CPU = torch.device("cpu")
 DIMS = ("rows", "cols")
@@ -66,7 +67,7 @@ def test_lengths():
     assert simplest(lengths(maximum=512), lambda n: n > 100) in (101, 127)
 
 
-@pytest.mark.parametrize("maximum", [1, 2, 3, 5, 1000])
+@each("maximum", [1, 2, 3, 5, 1000])
 def test_lengths_keep_their_maximum(maximum: int):
     assert set(draws(lengths(maximum=maximum), 200)) <= set(range(maximum + 1))
     assert max(draws(row_counts(maximum=maximum), 100)) <= maximum
@@ -142,7 +143,7 @@ def bits(values: torch.Tensor) -> torch.Tensor:
     return values.view(torch.int8 if values.dtype == torch.bool else integers).to(torch.int64)
 
 
-@pytest.mark.parametrize("dtype", ["fp32", "fp64", "bf16", "fp8e4nv"])
+@each("dtype", ["fp32", "fp64", "bf16", "fp8e4nv"])
 def test_contents_of_floats(dtype: str):
     info = dtype_info(dtype)
     width, mantissa = info.bits, info.mantissa_bits
@@ -168,7 +169,7 @@ def test_contents_of_floats(dtype: str):
         0 if info.has_inf else 1))).any()), "the largest finite number"
 
 
-@pytest.mark.parametrize("dtype", ["i8", "i32", "u64"])
+@each("dtype", ["i8", "i32", "u64"])
 def test_contents_of_integers(dtype: str):
     info = dtype_info(dtype)
     everything = torch.cat([bits(one).reshape(-1) for one in arrays(dtype)])
@@ -180,7 +181,7 @@ def test_contents_of_integers(dtype: str):
             assert bool((everything == wanted).any()), value
 
 
-@pytest.mark.parametrize("dtype", ["i32", "fp32", "i1"])
+@each("dtype", ["i32", "fp32", "i1"])
 def test_contents_have_ties(dtype: str):
     rows = [row for one in arrays(dtype) for row in bits(one)]
     distinct = [len(row.unique()) for row in rows]
@@ -205,7 +206,7 @@ def test_simplest_contents():
     assert simplest(tie_patterns(), lambda tie: getattr(tie, "to", 0) != 0).to == 1
 
 
-@pytest.mark.parametrize("dtype", ["fp32", "bf16", "fp8e5"])
+@each("dtype", ["fp32", "bf16", "fp8e5"])
 def test_nan_patterns(dtype: str):
     found = draws(nan_patterns(dtype=dtype))
     puts = [one for one in found if isinstance(one, Put)]
@@ -227,7 +228,7 @@ def divisor_values(dtype: str) -> set[int]:
             for value in placed(content, dtype).reshape(-1).tolist()}
 
 
-@pytest.mark.parametrize("dtype", ["i8", "i32", "i64", "u8", "u64"])
+@each("dtype", ["i8", "i32", "i64", "u8", "u64"])
 def test_divisors(dtype: str):
     info, found = dtype_info(dtype), divisor_values(dtype)
     wanted = {1, 2, 3, 4, 7, 8, 9, 15, 16, 17, int(info.max)}
@@ -256,7 +257,7 @@ def test_every_form_of_division_comes_up():
     assert set(forms) >= {"blocks", "ramp"} and min(forms.values()) > 100
 
 
-@pytest.mark.parametrize("kind", ["constexpr", "run_time", "unspecialised", "loaded"])
+@each("kind", ["constexpr", "run_time", "unspecialised", "loaded"])
 def test_ramps_that_cross_zero_with_every_kind_of_divisor(kind: str):
     """The input of Triton issue 7749: contiguous, negative, a power of two that divides the block."""
     hits = [ramp for ramp in signed_ramps()
@@ -278,7 +279,7 @@ def test_wholly_negative_ramps_and_negative_divisors():
         (False, False), (False, True), (True, False), (True, True)}
 
 
-@pytest.mark.parametrize("kind", ["constexpr", "run_time", "unspecialised", "loaded"])
+@each("kind", ["constexpr", "run_time", "unspecialised", "loaded"])
 def test_divisors_that_a_launch_specialises_and_those_it_does_not(kind: str):
     """1 becomes a constant, a multiple of 16 carries a hint, anything else neither (jit.md §2.2)."""
     found = {ramp.divisor for ramp in signed_ramps() if ramp.divisor_kind == kind}
@@ -312,7 +313,7 @@ def test_the_simplest_ramp():
     assert (plain.start_kind, plain.divisor_kind) == ("constexpr", "constexpr")
 
 
-@pytest.mark.parametrize("name", ["triton.vector_add", "helpers.minimum", "helpers.max_with_index"])
+@each("name", ["triton.vector_add", "helpers.minimum", "helpers.max_with_index"])
 def test_the_simplest_case_of_a_target_is_plain(name: str):
     case = simplest(find(name).draw.cases(LIMITS))
     assert set(case.sizes.values()) == {1}
@@ -322,7 +323,7 @@ def test_the_simplest_case_of_a_target_is_plain(name: str):
     assert all(spec.content in (None, Content(base=Small(seed=0)), Content(base=Iota())) for spec in case.arrays)
 
 
-@pytest.mark.parametrize("name", ["triton.vector_add", "triton.floordiv", "helpers.minimum", "helpers.max_with_index"])
+@each("name", ["triton.vector_add", "triton.floordiv", "helpers.minimum", "helpers.max_with_index"])
 def test_every_drawn_case_can_be_run(name: str):
     target = find(name)
     for case in draws(target.draw.cases(LIMITS), 200):

@@ -20,6 +20,7 @@ from tridiff.fuzz.records import Case, Constant, CorpusEntry, Explicit, Iota, La
 from tridiff.fuzz.registry import find
 from tridiff.oracles.dtypes import dtype as dtype_info
 
+each = pytest.mark.parametrize
 Values = dict[str, tuple[int | str, ...]]
 
 
@@ -119,7 +120,7 @@ DIVISION_BY_DAY = [*(("helpers.div_floor_integer", fault) for fault in DIVISION[
                    ("helpers.remainder_integer", "exact_multiple_gives_divisor")]
 
 
-@pytest.mark.parametrize("target, fault", by_day(ALL_DIVISION, only=DIVISION_BY_DAY))
+@each("target, fault", by_day(ALL_DIVISION, only=DIVISION_BY_DAY))
 def test_faults_of_division(target: str, fault: str, tmp_path: Path):
     entry = hunt(target, fault, tmp_path)
     case, kind = entry.case, entry.signature.about.split()[0]
@@ -137,7 +138,7 @@ def test_faults_of_division(target: str, fault: str, tmp_path: Path):
         assert case.array("b").layout == Layout()
 
 
-@pytest.mark.parametrize("target", by_day(["helpers.remainder_integer", "triton.mod"],
+@each("target", by_day(["helpers.remainder_integer", "triton.mod"],
                                            only=["helpers.remainder_integer"]))
 def test_a_remainder_through_fp32(target: str, tmp_path: Path):
     entry = hunt(target, "through_fp32", tmp_path)
@@ -157,7 +158,7 @@ def rank(pair: tuple[int, int]) -> tuple[object, ...]:
     return sorted(ranks, reverse=True), ranks
 
 
-@pytest.mark.parametrize("target, fault, kind", [
+@each("target, fault, kind", [
     (t, f, k) for t, faults in DIVISION.items() for f, kinds in faults.items() for k, pair in kinds.items()
     if isinstance(pair[0], int) and abs(pair[0]) < 9 and abs(pair[1]) < 9])
 def test_no_simpler_pair_fails(target: str, fault: str, kind: str):
@@ -262,7 +263,7 @@ EXTREMA_BY_DAY = [
     ("min_with_index", "index_of_loser")]
 
 
-@pytest.mark.parametrize("helper, fault", by_day(ALL_EXTREMA, only=EXTREMA_BY_DAY))
+@each("helper, fault", by_day(ALL_EXTREMA, only=EXTREMA_BY_DAY))
 def test_faults_of_extrema(helper: str, fault: str, tmp_path: Path):
     entry = hunt(f"helpers.{helper}", fault, tmp_path)
     case = entry.case
@@ -275,7 +276,7 @@ def test_faults_of_extrema(helper: str, fault: str, tmp_path: Path):
     assert case.params == ({"axis": 1} if "axis" in case.params else {})
 
 
-@pytest.mark.parametrize("helper", by_day(["minimum", "maximum", "min2", "max2"], only=["minimum"]))
+@each("helper", by_day(["minimum", "maximum", "min2", "max2"], only=["minimum"]))
 def test_extrema_compared_in_fp32(helper: str, tmp_path: Path):
     """Two different numbers that are one in fp32, and nothing else: which two depends on the type."""
     entry = hunt(f"helpers.{helper}", "compared_in_fp32", tmp_path)
@@ -313,7 +314,7 @@ def test_a_descending_sort_with_nan_last(tmp_path: Path):
 
 # -- vector addition ------------------------------------------------------------------------------
 
-@pytest.mark.parametrize("fault, kind, rows, block", [
+@each("fault, kind, rows, block", [
     # With blocks of one there is no lane behind the array.
     ("mask_off_by_one", "out_of_bounds", 1, 2), ("tail_dropped", "unwritten", 1, 2),
     # Half a block of one is zero: every program writes element 0.

@@ -30,6 +30,7 @@ from tridiff.fuzz.target import Limits
 from tridiff.kernels.codegen.graph import Function, Graph, Load, Node, Reduce, Scan, Schedule, Sort, Store
 from tridiff.oracles.dtypes import NAMES
 
+each = pytest.mark.parametrize
 PER_FAMILY = 60
 DEVICE = Limits()
 INTERPRETER = Limits(elements=1 << 11, variants=False)
@@ -50,7 +51,7 @@ def has(graph: Graph, *kinds: type[Node]) -> bool:
     return any(isinstance(node, kinds) for node in graph.nodes)
 
 
-@pytest.mark.parametrize("family", FAMILIES)
+@each("family", FAMILIES)
 def test_at_least_95_percent_are_accepted(family: Family):
     for interpreter in (False, True):
         cases = drawn(family, interpreter=interpreter, number=PER_FAMILY if not interpreter else 25)
@@ -60,7 +61,7 @@ def test_at_least_95_percent_are_accepted(family: Family):
             case.check()
 
 
-@pytest.mark.parametrize("family", by_day(["pointwise", "memory", "mixed"], only=["mixed"]))
+@each("family", by_day(["pointwise", "memory", "mixed"], only=["mixed"]))
 def test_a_form_is_kept_clear_of_only_if_the_limits_name_it_and_once_in_fifty_not_even_then(family: Family):
     target = find(f"codegen.{family}")
 
@@ -182,7 +183,7 @@ def test_sorts_and_scans_stay_small():
     assert 0 < len(long) < 0.5 * len(sorting) and len(several) < 0.5 * len(sorting)
 
 
-@pytest.mark.parametrize("family", ["pointwise", "reduction"])
+@each("family", ["pointwise", "reduction"])
 def test_the_simplest_program_is_a_load_and_a_store_or_two(family: Family):
     # Not the explain phase: it varies the minimum at random, and what it meets that is shorter is not shrunk again.
     plain = settings(database=None, max_examples=50, phases=(Phase.generate, Phase.shrink))
@@ -204,7 +205,7 @@ def test_a_stranger_s_case_is_refused():
     assert not valid(replace(case, options=replace(case.options, launch_cooperative_grid=True)))
 
 
-@pytest.mark.parametrize("fault", ["spread_ignored", "missing_barrier", "stale_scratch", "stored_by_all"])
+@each("fault", ["spread_ignored", "missing_barrier", "stale_scratch", "stored_by_all"])
 def test_programs_that_faults_need_a_device_for_come_up(fault: str):
     def shows(case: Case) -> bool:
         graph = graph_of(case)

@@ -16,6 +16,7 @@ from tridiff.fuzz.registry import all_targets, find
 from tridiff.fuzz.target import Limits, Target
 from tridiff.oracles.dtypes import FLOATS, INTEGERS, NAMES
 
+each = pytest.mark.parametrize
 ORDERED = ("i1", *INTEGERS, *FLOATS)
 PACKED = ("i16", "i32", "u16", "u32", "fp16", "bf16", "fp32")
 
@@ -64,12 +65,12 @@ def _drawn(target: Target, count: int) -> list[Case]:
     return draws(target.draw.cases(Limits(elements=256, rows=4)), count, seed=3)
 
 
-@pytest.mark.parametrize("helper", ROWS)
+@each("helper", ROWS)
 def test_every_contract_row_has_a_target_for_all_its_dtypes(helper: str):
     assert set(ROWS[helper]) <= set(_target(helper).dtypes)
 
 
-@pytest.mark.parametrize("name", sorted(all_targets()))
+@each("name", sorted(all_targets()))
 def test_drawn_cases_are_valid_and_judged_by_two_oracles_that_are_there(name: str):
     """The same draws for all three questions: each target draws once."""
     target = find(name)
@@ -113,7 +114,7 @@ def _every_path_resolves(target: Target, drawn: list[Case]) -> None:
         assert defined is None or callable(resolve(defined[0]))
 
 
-@pytest.mark.parametrize("helper", ROWS)
+@each("helper", ROWS)
 def test_every_helper_has_faults_and_an_upstream_counterpart(helper: str):
     target = _target(helper)
     assert len(target.faults.planted) >= LEAST_FAULTS.get(helper, 5)
@@ -125,7 +126,7 @@ def test_every_target_has_planted_faults():
     assert not [name for name, one in all_targets().items() if len(one.faults.planted) < 1 + 2 * ("programs_" in name)]
 
 
-@pytest.mark.parametrize("helper", ROWS)
+@each("helper", ROWS)
 def test_every_broken_variant_of_the_kernel_stack_is_a_fault_of_the_target(helper: str):
     planted = set(_target(helper).faults.planted.values())
     tables = {path.partition(":")[0] for path in planted if "mutants_" in path}

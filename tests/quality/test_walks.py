@@ -19,6 +19,7 @@ from tridiff.kernels.gluon import chain
 from tridiff.kernels.pipelines import loop_programs, plan, steps
 from tridiff.kernels.ttgir import text
 
+each = pytest.mark.parametrize
 _WHOLE = "is taken away whole, or an operand stands for it"
 
 
@@ -100,19 +101,19 @@ def missing(kind: str, wanted: set[str]) -> dict[str, list[str]]:
             if (lacking := walk.lacks(wanted))}
 
 
-@pytest.mark.parametrize("kind", KINDS)
+@each("kind", KINDS)
 def test_every_walk_handles_every_class(kind: str):
     found = missing(kind, classes(kind))
     assert not found, "\n".join(f"{walk} does not know {', '.join(lacking)}" for walk, lacking in found.items())
 
 
-@pytest.mark.parametrize("kind", KINDS)
+@each("kind", KINDS)
 def test_a_class_that_nobody_knows_is_missing_everywhere(kind: str):
     found = missing(kind, {*classes(kind), "Trial"})
     assert len(found) == len(KINDS[kind][1]) and {*map(tuple, found.values())} == {("Trial",)}
 
 
-@pytest.mark.parametrize("kind", KINDS)
+@each("kind", KINDS)
 def test_what_a_walk_leaves_alone_exists_and_is_left_alone(kind: str):
     for name, walk in KINDS[kind][1].items():
         known = set().union(*map(made if walk.makes else told_apart, walk.files))
@@ -123,7 +124,7 @@ def _holds(hint: Any, kind: Any) -> bool:
     return hint == kind or any(_holds(one, kind) for one in typing.get_args(hint))
 
 
-@pytest.mark.parametrize("node", typing.get_args(graph.Node))
+@each("node", typing.get_args(graph.Node))
 def test_operands_expressions_and_buffers_of_every_node_are_known(node: type):
     """Domains, renumbering and the taking away of dead nodes go by fields: those that hold operands or index
     expressions or name buffers must be among them."""

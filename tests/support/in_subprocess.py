@@ -10,7 +10,7 @@ a few seconds, hence two entry points:
 
       CHECKS = Checks(Path(__file__).with_name("checks_rounding.py"))
 
-      @pytest.mark.parametrize("name", CHECKS.names)
+      @each("name", CHECKS.names)
       def test_rounding(name: str):
           CHECKS.require(name)
 
@@ -34,6 +34,7 @@ import pytest
 
 from tests.support.nights import by_day
 
+each = pytest.mark.parametrize
 REPOSITORY = Path(__file__).resolve().parents[2]
 EVERY_CHECK = "*"
 
@@ -101,7 +102,7 @@ class Checks:
 
     def tests(self) -> Callable[[str], None]:
         """A test function of pytest for all of them, each a test of its own."""
-        @pytest.mark.parametrize("name", self.names)
+        @each("name", self.names)
         def test(name: str) -> None:
             self.require(name)
 
@@ -120,7 +121,7 @@ def every_check(files: Mapping[str, Checks]) -> Callable[[str, str], None]:
     the same as checks_NAME.py of more, wait for the night."""
     cases = [(file, name) for file, checks in files.items() for name in checks.names]
 
-    @pytest.mark.parametrize(("file", "name"), by_day(
+    @each(("file", "name"), by_day(
         cases, only=[one for one in cases if not files[one[0]].path.stem.endswith("_all")]))
     def test(file: str, name: str) -> None:
         files[file].require(name)

@@ -10,6 +10,7 @@ from tridiff.fuzz.builds.alike import alike
 from tridiff.fuzz.builds.changed import MOST, MOST_CALLERS, MOST_MAKERS, Change, changes, places, watch
 from tridiff.fuzz.builds.words import kinds, of_change, of_text, share
 
+each = pytest.mark.parametrize
 BEFORE = '''"""A module."""
 import math
 LIMIT = 3
@@ -60,7 +61,7 @@ def near_to_change(folder: Path, text: str, old: str, new: str, *, other: str = 
     return found.near
 
 
-@pytest.mark.parametrize("edit, name", [
+@each("edit, name", [
     (("return x + y", "return x - y"), "first"), (("y=1", "y=2"), "first"), (("return inner()", "return 2"),
                                                                             "Thing.method"),
     (("            return 1\n        return", "            return 2\n        return"), "Thing.method.inner"),
@@ -70,7 +71,7 @@ def test_a_changed_function_is_named_and_no_other(tmp_path: Path, edit: tuple[st
     assert (one.told, one.users) == (f"one.py:{name}", {"one.py": (name,)})
 
 
-@pytest.mark.parametrize("edit, near", [
+@each("edit, near", [
     (("            return 1\n        return inner()", "            return 2\n        return inner()"), {"method"}),
     (("return self.size", "return self.size + 1"), set()), (("return _helped()", "return 0"), {"calls"}),
     (("def _helped(): return 2", "def _helped(): return 3"), {"_helps", "calls", "_Made", "maker"}),
@@ -91,7 +92,7 @@ def maker(): return _Made()
     assert set(near_to_change(tmp_path, text, *edit)) - {"__init__"} == near
 
 
-@pytest.mark.parametrize("name, callers, near", [
+@each("name, callers, near", [
     ("call_helper", 1, {"user0"}), ("call_helper", MOST_CALLERS + 1, set()), ("call", 1, set())])
 def test_few_that_call_a_function_from_another_file_are_words_about_it(
         tmp_path: Path, name: str, callers: int, near: set[str]):
@@ -105,7 +106,7 @@ def test_an_inner_function_is_known_by_the_one_around_it(tmp_path: Path):
     assert near_to_change(tmp_path, text, "return 1", "return 2") == ("outer",)
 
 
-@pytest.mark.parametrize("makers", [1, MOST_MAKERS + 1])
+@each("makers", [1, MOST_MAKERS + 1])
 def test_what_makes_objects_of_a_class_is_a_word_where_few_do(tmp_path: Path, makers: int):
     text = "class Made:\n    def __pow__(self):\n        return 1\n" + "".join(
         f"def maker{number}():\n    return Made()\n" for number in range(makers))
@@ -148,7 +149,7 @@ def test_the_kinds_of_syntax_of_a_text_are_those_of_its_tree_but_for_how_names_a
                 math.sqrt(every.count(kind) / len(every))), (file, kind)
 
 
-@pytest.mark.parametrize("edit", [
+@each("edit", [
     ("    return x + y", "    # A sum.\n    return (x +\n            y)"), ('"""What it does."""', '"""Otherwise."""'),
     ('"""A module."""', '"""Another."""\n\n')])
 def test_other_text_of_the_same_meaning_is_no_change(tmp_path: Path, edit: tuple[str, str]):
@@ -180,7 +181,7 @@ def test_builds_that_differ_in_few_functions_say_which_and_others_do_not(tmp_pat
     assert not alike(str(tmp_path / "before"), str(tmp_path / "after")).python
 
 
-@pytest.mark.parametrize("after, ways", [
+@each("after, ways", [
     ("    b()\n    return 3\n", ("body.0.body.0",)), ("    if a: a()\n    return 3\n", ("body.1",)),
     ("    if a: a()\n    b()\n", ("body.2",)), ("    return 3\n", ("body.0",)),
     ("    if b: a()\n    b()\n    return 3\n", ("body.0",))])

@@ -9,6 +9,8 @@ from tridiff.fuzz.backends.beside import differ
 from tridiff.fuzz.backends.watched import effect, idle, noting, put_notes
 from tridiff.fuzz.builds.changed import places
 
+each = pytest.mark.parametrize
+
 
 def noted(before: str, after: str, *arguments: object) -> bool:
     """Whether one call of a function notes that it may come to something else in the other text of it. What it returns
@@ -35,7 +37,7 @@ def noted(before: str, after: str, *arguments: object) -> bool:
 CONDITION = "def f(x, y):\n    if {}:\n        return 1\n    return 2\n"
 
 
-@pytest.mark.parametrize("before, after, same, other", [
+@each("before, after, same, other", [
     ("x > 3", "x >= 3", (5, 0), (3, 0)), ("x", "x is not None", (4, 0), (0, 0)),
     ("effect(x) and y > 1", "effect(x) and y > 2", (1, 3), (1, 2)),
     ("effect(x) and y > 1", "effect(x) and y > 2", (0, 2), (1, 2)),
@@ -47,7 +49,7 @@ def test_a_condition_counts_where_the_other_is_met_otherwise(before: str, after:
     assert not noted(*texts, *same) and noted(*texts, *other)
 
 
-@pytest.mark.parametrize("call", ["x.join({})", "x.index({})", "x.split({})", "max([{}], key=x.join)"])
+@each("call", ["x.join({})", "x.index({})", "x.split({})", "max([{}], key=x.join)"])
 def test_what_may_build_operations_is_evaluated_once(call: str):
     made: list[object] = []
     built = type("Built", (), {name: lambda self, value: made.append(value) for name in ("join", "index", "split")})()
@@ -55,7 +57,7 @@ def test_what_may_build_operations_is_evaluated_once(call: str):
     assert noted(*texts, built) and made == [1, 1], "with notes, and without"
 
 
-@pytest.mark.parametrize("before, after, same, other", [
+@each("before, after, same, other", [
     ("return effect(x[0])", "return effect(x[1])", [3, 3], [3, 4]), ("y = x[0]\n return y", "y = x[-1]\n return y", [2],
                                                                          [1, 2]),
     ("return [*x, len(x)]", "return [*x, 2]", "ab", "abc"), ("return x['a']", "return x.get('a')", {"a": 1}, {}),
@@ -66,7 +68,7 @@ def test_values_count_where_they_are_others(before: str, after: str, same: objec
     assert not noted(*texts, same) and noted(*texts, other)
 
 
-@pytest.mark.parametrize("after", [
+@each("after", [
     "return effect(x)", "return [a for a in x]", "return [effect(a + 1) for a in x]", "y = [effect(a) for a in x]",
     "return f'{effect(x)}'", "if x: return [effect(a) for a in x]", "pass"])
 def test_what_cannot_be_asked_counts_whenever_it_runs(after: str):
@@ -83,7 +85,7 @@ class Colour(enum.Enum):
     RED, BLUE = 1, 2
 
 
-@pytest.mark.parametrize("one, other, apart", [
+@each("one, other, apart", [
     (1, 1.0, True), (True, 1, True), (0.0, -0.0, True), (float("nan"), float("nan"), False),
     ([1, (2,)], [1, (2,)], False),
     ({"a": 1, "b": 2}, {"b": 2, "a": 1}, True), ({1: [2]}, {1: [3]}, True), (Colour.RED, Colour.BLUE, True),

@@ -12,6 +12,7 @@ from tridiff.fuzz.registry import find
 from tridiff.fuzz.shrink.order import simplicity
 from tridiff.fuzz.target import Limits
 
+each = pytest.mark.parametrize
 LINES = {
     "init": "\t@%p1 mbarrier.init.shared::cta.b64 [%r8], 1;", "copy": "\tcp.async.ca.shared.global [%r1], [%rd1], 0x4;",
     "read": "\tld.shared.v4.b32 {%r3, %r4}, [%r5];",
@@ -24,7 +25,7 @@ RUNS = (1, 4, 8, 9, 10, 11)
 """Where in the kernel the runs of accesses of one kind begin."""
 
 
-@pytest.mark.parametrize("access", range(2 * len(RUNS)))
+@each("access", range(2 * len(RUNS)))
 def test_a_warp_pauses_before_each_run_of_accesses_to_shared_memory(access: int):
     ptx = "\n".join(LINES[name] for name in KERNEL)
     delayed = with_pause(ptx, Delay(of="warp", number=3, access=access))
@@ -42,7 +43,7 @@ def test_nothing_to_pause_before_leaves_the_kernel_alone():
     assert with_pause(ptx, Delay(of="program", number=0, access=0)) != ptx
 
 
-@pytest.mark.parametrize(("given", "problem"), [
+@each("given, problem", [
     ('{"of":"warp","number":1}', "missing required field `access`"),
     ('{"of":"warp","number":-1,"access":0}', "Expected `int` >= 0"),
     ('{"of":"warp","number":true,"access":0}', "Expected `int`, got `bool`"),
@@ -52,7 +53,7 @@ def test_half_a_delay_is_refused(given: str, problem: str):
         decode(given, Delay)
 
 
-@pytest.mark.parametrize(("name", "of"), [
+@each("name, of", [
     ("mbarrier.phases", "program"), ("gluon.convert_layout", "program"), ("descriptors.gather", "warp"),
     ("helpers.exclusive_scan_decoupled_lookback", "warp"), ("codegen.pointwise", "warp"), ("helpers.clamp", "program")])
 def test_what_a_target_never_delays_is_unheard_of(name: str, of: str):
@@ -63,7 +64,7 @@ def test_what_a_target_never_delays_is_unheard_of(name: str, of: str):
     assert unheard_of(delayed, target) == f"no {of} of it is ever delayed"
 
 
-@pytest.mark.parametrize("name", [
+@each("name", [
     "mbarrier.phases", "gluon.convert_layout", "loops.num_stages", "helpers.exclusive_scan_decoupled_lookback"])
 def test_some_cases_are_delayed_and_are_simpler_without(name: str):
     target = find(name)

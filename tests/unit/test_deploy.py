@@ -17,6 +17,7 @@ import typer.main
 
 from tridiff.fuzz.cli.app import COMMANDS, program
 
+each = pytest.mark.parametrize
 yaml = pytest.importorskip("yaml", reason="PyYAML, of tridiff's extra `test`, is not installed")
 
 ROOT = Path(__file__).resolve().parents[2]
@@ -40,7 +41,7 @@ def known() -> Any:
     return typer.main.get_command(program(*COMMANDS))
 
 
-@pytest.mark.parametrize("path", FILES, ids=lambda path: path.name)
+@each("path", FILES, ids=lambda path: path.name)
 def test_commands_and_options_exist(path: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch):
     monkeypatch.chdir(tmp_path)
     for name, *words in commands(path.read_text()):
@@ -58,7 +59,7 @@ def test_commands_are_found_wherever_they_stand():
 # -- GitHub Actions ---------------------------------------------------------------------------
 
 
-@pytest.mark.parametrize("path", WORKFLOWS, ids=lambda path: path.name)
+@each("path", WORKFLOWS, ids=lambda path: path.name)
 def test_a_workflow_is_well_formed(path: Path):
     flow = yaml.safe_load(path.read_text())
     assert set(flow) <= {"name", True, "permissions", "concurrency", "jobs", "env"}, "`on` reads as true"
@@ -85,7 +86,7 @@ def test_a_workflow_is_well_formed(path: Path):
             assert all(word in one for one in job["strategy"]["matrix"]["include"])
 
 
-@pytest.mark.parametrize("path", WORKFLOWS, ids=lambda path: path.name)
+@each("path", WORKFLOWS, ids=lambda path: path.name)
 def test_a_job_without_a_gpu_installs_no_cuda(path: Path):
     for job in yaml.safe_load(path.read_text())["jobs"].values():
         installs = re.findall(r"pip install .*", "\n".join(step.get("run", "") for step in job["steps"]))
@@ -106,7 +107,7 @@ def git(folder: Path, *arguments: str) -> None:
                    capture_output=True)
 
 
-@pytest.mark.parametrize("before, after, said", [
+@each("before, after, said", [
     ("torch==2.11\ntriton==3.6.0\n", "torch==2.13\ntriton==3.9.0  # newer\n", "baseline=3.6.0\ncandidate=3.9.0\n"),
     ("triton==3.6.0\n", "# a word\ntriton==3.6.0\n", ""),
     ("triton==3.6.0\n", "pytriton==3.9.0\ntriton==3.6.0\n", ""),
@@ -160,7 +161,7 @@ def test_the_service_outlasts_its_night():
     assert "--time 8h" in text and "TimeoutStartSec=9h" in text and "Type=oneshot" in text
 
 
-@pytest.mark.parametrize("task, triton", [(0, "triton-3.6.0"), (5, "triton-3.9.0")])
+@each("task, triton", [(0, "triton-3.6.0"), (5, "triton-3.9.0")])
 def test_the_cluster_script_starts_a_night_of_its_own_for_each_task(tmp_path: Path, task: int, triton: str):
     script = DEPLOY / "nightly.slurm"
     for version in ("triton-3.6.0", "triton-3.9.0"):
@@ -205,7 +206,7 @@ def test_the_container_file(tmp_path: Path):
     assert packages <= copied, "what the package is made of"
 
 
-@pytest.mark.parametrize("path", [*DEPLOY.glob("*.sh"), *DEPLOY.glob("*.slurm")], ids=lambda path: path.name)
+@each("path", [*DEPLOY.glob("*.sh"), *DEPLOY.glob("*.slurm")], ids=lambda path: path.name)
 def test_shell_scripts_parse_and_stop_at_errors(path: Path):
     assert subprocess.run(["bash", "-n", str(path)]).returncode == 0
     assert "\nset -euo pipefail\n" in path.read_text()

@@ -13,6 +13,7 @@ from tridiff.fuzz.corpus.bugs import causes
 from tridiff.fuzz.records import CorpusEntry
 from tridiff.fuzz.records.corpus_entry import Stage
 
+each = pytest.mark.parametrize
 ROOT = Path(__file__).resolve().parents[2]
 DOCUMENTS = sorted(path for folder in ("", ".github", "corpus", "fuzz", "kernels", "oracles", "reports")
                    for path in (ROOT / folder).glob("**/*.md" if folder else "*.md")
@@ -27,7 +28,7 @@ def anchors(path: Path) -> set[str]:
     return {re.sub(r"[^\w\- ]", "", title.lower()).strip().replace(" ", "-") for title in found}
 
 
-@pytest.mark.parametrize("document", DOCUMENTS, ids=lambda path: str(path.relative_to(ROOT)))
+@each("document", DOCUMENTS, ids=lambda path: str(path.relative_to(ROOT)))
 def test_links_and_paths_lead_somewhere(document: Path):
     text = document.read_text()
     broken = []
@@ -73,7 +74,7 @@ def test_readme_says_what_the_corpus_says():
         assert all((cells["3.6.0"], cells["3.9.0"]) == (old, new) for cells in on_gpu), cause
 
 
-@pytest.mark.parametrize("document", DOCUMENTS, ids=lambda path: str(path.relative_to(ROOT)))
+@each("document", DOCUMENTS, ids=lambda path: str(path.relative_to(ROOT)))
 def test_names_that_documents_find_in_modules_are_there(document: Path):
     """`NAME` in, or of, `PATH`."""
     found = re.findall(r"`(\w+)` (?:in|of)\s+`(\w+/[\w/]+\.py)`", document.read_text())
@@ -81,7 +82,7 @@ def test_names_that_documents_find_in_modules_are_there(document: Path):
             if not re.search(rf"^(def |class |    def )?{name}\b", (ROOT / path).read_text(), re.MULTILINE)] == []
 
 
-@pytest.mark.parametrize("document", DOCUMENTS, ids=lambda path: str(path.relative_to(ROOT)))
+@each("document", DOCUMENTS, ids=lambda path: str(path.relative_to(ROOT)))
 def test_stages_in_examples_are_stages(document: Path):
     assert set(re.findall(r'stage="([\w-]*)"', document.read_text())) <= set(get_args(Stage))
 

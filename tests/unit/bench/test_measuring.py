@@ -12,6 +12,8 @@ from tridiff.fuzz.cli.app import run
 from tridiff.fuzz.cli.failure import ending
 from tridiff.fuzz.errors import TridiffError
 
+each = pytest.mark.parametrize
+
 
 class Clock:
     """Time that passes only where a step says so."""
@@ -46,7 +48,7 @@ def takes(clock: Clock, name: str, seconds: float) -> Callable[[float], list[Mea
     return step
 
 
-@pytest.mark.parametrize("fixed", [0.0, 20.0, 35.0])
+@each("fixed", [0.0, 20.0, 35.0])
 def test_what_one_step_takes_the_others_do_without(fixed: float, clock: Clock, monkeypatch: pytest.MonkeyPatch):
     """However long the step takes that cannot be shortened, all together take what was asked for."""
     planned = [Step(name="a", weight=1, run=fills(clock, "a")), Step(name="b", weight=5, run=takes(clock, "b", fixed)),
@@ -69,14 +71,14 @@ def test_what_does_not_start_in_time_is_no_measurement(clock: Clock, monkeypatch
     assert first.limit.startswith("not measured: 4 workers had not all judged a case") and "--seconds" in first.limit
 
 
-@pytest.mark.parametrize("backend", ["cuda", "interpreter", "compile:sm_90"])
+@each("backend", ["cuda", "interpreter", "compile:sm_90"])
 def test_what_cannot_be_shortened_comes_before_what_can(backend: str):
     names = [one.name for one in steps(backend, 4)]
     assert names[:2] == ["drawing cases", "the driver's own cost"] and "4 workers" in names[-1]
     assert ("replacing workers that die" in names) == (backend == "cuda")
 
 
-@pytest.mark.parametrize("seconds", [0.0, 5.0, -1.0, 1e9, math.nan])
+@each("seconds", [0.0, 5.0, -1.0, 1e9, math.nan])
 def test_times_that_cannot_be_kept_are_refused(seconds: float):
     with pytest.raises(TridiffError, match="is out of range; choose 10 to 3600"):
         run_bench(backends=("interpreter",), seconds=seconds, workers=1)

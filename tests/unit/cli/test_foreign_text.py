@@ -14,6 +14,7 @@ from tridiff.fuzz.cli import text
 from tridiff.fuzz.cli.render import render_summary
 from tridiff.fuzz.cli.text import coloured, console
 
+each = pytest.mark.parametrize
 HOSTILE = ("[/b]", "[/red].json", "index [i32] out of [red]", "[link=file:///etc]x[/link]", ":bomb: [bold",
            "\x1b[2J\x07")
 
@@ -31,8 +32,8 @@ def shown(monkeypatch: pytest.MonkeyPatch, *things: object) -> str:
     return made.file.getvalue()
 
 
-@pytest.mark.parametrize("foreign", HOSTILE)
-@pytest.mark.parametrize("where", ["line", "cell", "title", "part"])
+@each("foreign", HOSTILE)
+@each("where", ["line", "cell", "title", "part"])
 def test_nothing_is_taken_for_markup(where: str, foreign: str, monkeypatch: pytest.MonkeyPatch):
     grid = Table(title=foreign if where == "title" else None)
     grid.add_column("a", min_width=40)
@@ -43,7 +44,7 @@ def test_nothing_is_taken_for_markup(where: str, foreign: str, monkeypatch: pyte
     assert spelled(foreign) in said
 
 
-@pytest.mark.parametrize("foreign", HOSTILE)
+@each("foreign", HOSTILE)
 def test_summaries_show_errors_and_reasons_as_they_are(foreign: str, capsys: pytest.CaptureFixture[str]):
     summary = Summary(id="x", options=campaign_options(), environments=(), by_target=(), counts=Counts(executed=3),
                       errors=(f"error {foreign}",), not_checked_reasons={f"reason {foreign}": 3},
@@ -55,7 +56,7 @@ def test_summaries_show_errors_and_reasons_as_they_are(foreign: str, capsys: pyt
     assert f"record in {Path('reports') / spelled(foreign)}" in said
 
 
-@pytest.mark.parametrize("foreign", HOSTILE)
+@each("foreign", HOSTILE)
 def test_replay_shows_files_by_their_names(foreign: str, monkeypatch: pytest.MonkeyPatch):
     result = ReplayResult(id=foreign, target="", status="unreadable", reason=f"{foreign}: is no entry")
     said = shown(monkeypatch, rich_table(table([], [result])))

@@ -10,28 +10,30 @@ from tridiff.fuzz.cli.progress import LiveProgress, clock, line
 from tridiff.fuzz.cli.render import values_line
 from tridiff.fuzz.errors import TridiffError
 
+each = pytest.mark.parametrize
+
 
 # Digits of other scripts are numbers to Python's \d as well.
-@pytest.mark.parametrize("text, value", [
+@each("text, value", [
     ("90", 90), ("90s", 90), ("1.5m", 90), ("8h", 28800), (" 2d ", 172800), ("٣", 3), ("4m40s", 280),
     ("1h30m", 5400)])
 def test_durations(text: str, value: float):
     assert seconds(text) == value
 
 
-@pytest.mark.parametrize("text", ["", "0", "-5s", "5 weeks", "s", "1e3", "nan", "inf", "30s1m", "1m2", "1m1m"])
+@each("text", ["", "0", "-5s", "5 weeks", "s", "1e3", "nan", "inf", "30s1m", "1m2", "1m1m"])
 def test_what_is_no_duration(text: str):
     with pytest.raises(TridiffError, match="is no duration"):
         seconds(text)
 
 
-@pytest.mark.parametrize("text, value", [
+@each("text, value", [
     ("6G", 6 << 30), ("512M", 512 << 20), ("1k", 1024), ("7", 7), ("2GiB", 2 << 30)])
 def test_sizes(text: str, value: int):
     assert size(text) == value
 
 
-@pytest.mark.parametrize("text", ["", "0G", "-1G", "1.5G", "G", "1P"])
+@each("text", ["", "0G", "-1G", "1.5G", "G", "1P"])
 def test_what_is_no_size(text: str):
     with pytest.raises(TridiffError, match="is no memory size"):
         size(text)

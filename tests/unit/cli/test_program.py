@@ -23,6 +23,8 @@ from tridiff.fuzz.corpus.store import Corpus
 from tridiff.fuzz.records import CorpusEntry, decode
 from tridiff.fuzz.registry import all_targets
 
+each = pytest.mark.parametrize
+
 
 def tridiff(*arguments: str, cwd: Path, status: int, **environment: str) -> tuple[str, str]:
     """stdout and stderr of one run; asserts its exit status and that no traceback is shown."""
@@ -60,7 +62,7 @@ def summary(*arguments: str, cwd: Path, status: int) -> dict[str, Any]:
     return json.loads(output.splitlines()[-1])
 
 
-@pytest.mark.parametrize("arguments, line", [
+@each("arguments, line", [
     ("fuzz --time soon", "'soon' is no duration; write a number with s, m or h, such as 60s or 8h"),
     ("fuzz --time 0s", "'0s' is no duration; write a number with s, m or h, such as 60s or 8h"),
     ("fuzz --memory lots", "'lots' is no memory size; write a number with M or G, such as 6G"),
@@ -119,7 +121,7 @@ def test_a_mistake_is_one_line_and_status_2(arguments: str, line: str, tmp_path:
     assert not (tmp_path / ".tridiff").exists(), "nothing was started"
 
 
-@pytest.mark.parametrize("arguments", ["fuzz --workers 0", "replay no-such-entry", "targets nothing.*", "fuzz --nope"])
+@each("arguments", ["fuzz --workers 0", "replay no-such-entry", "targets nothing.*", "fuzz --nope"])
 def test_with_json_a_mistake_is_one_object_as_well(arguments: str, program: Program):
     status, output, errors = program(*arguments.split(), "--json")
     told = json.loads(output)
@@ -135,7 +137,7 @@ def test_the_program_without_arguments_and_its_version(tmp_path: Path):
     assert re.fullmatch(r"tridiff \d+\.\d+\.\d+\S* \(Python 3\.\d+\.\d+, triton 3\.\S+, torch 2\.\S+\)\n", output)
 
 
-@pytest.mark.parametrize("command", ["fuzz", "sweep"])
+@each("command", ["fuzz", "sweep"])
 def test_a_pipe_in_place_of_a_plan_holds_nobody_up(command: str, tmp_path: Path, program: Program):
     state = tmp_path / ".tridiff" / ("campaigns" if command == "fuzz" else "sweeps") / "mine"
     state.mkdir(parents=True)
@@ -153,7 +155,7 @@ def test_listing_the_commands_imports_none_of_them(tmp_path: Path):
     subprocess.run([sys.executable, "-c", listed], cwd=tmp_path, check=True, capture_output=True)
 
 
-@pytest.mark.parametrize("plan", [{"id": "../../../../x"}, {"options": {"corpus": "../outside"}},
+@each("plan", [{"id": "../../../../x"}, {"options": {"corpus": "../outside"}},
                                   {"options": {"corpus": "absent"}}, {"options": {"workers": -1}}])
 def test_a_plan_from_elsewhere_writes_nothing_outside(plan: dict[str, Any], tmp_path: Path, program: Program,
                                                       monkeypatch: pytest.MonkeyPatch):
@@ -171,7 +173,7 @@ def test_a_plan_from_elsewhere_writes_nothing_outside(plan: dict[str, Any], tmp_
     assert {one.name for one in here.iterdir()} == {"corpus", ".tridiff"}
 
 
-@pytest.mark.parametrize("command", COMMANDS)
+@each("command", COMMANDS)
 def test_every_command_shows_examples(command: str, program: Program):
     status, output, _ = program(command, "--help")
     assert status == 0 and "Examples" in output and f"tridiff {command}" in output and "--json" in output
@@ -219,7 +221,7 @@ def test_doctor_as_json(program: Program):
     assert re.match(r"Triton 3\.\d+\.\d+ on ", rows["backend interpreter"]["detail"])
 
 
-@pytest.mark.parametrize("unset, red", [(True, False), (False, True)])
+@each("unset, red", [(True, False), (False, True)])
 def test_doctor_says_that_every_process_compiles_everything(unset: bool, red: bool, tmp_path: Path,
                                                             monkeypatch: pytest.MonkeyPatch):
     monkeypatch.setattr(sys, "dont_write_bytecode", not unset)

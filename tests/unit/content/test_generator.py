@@ -36,6 +36,7 @@ from tridiff.oracles.dtypes import NAMES
 from tridiff.oracles.dtypes import dtype as dtype_info
 from tridiff.oracles.special_values import special_bits
 
+each = pytest.mark.parametrize
 CPU = torch.device("cpu")
 PLAIN = Layout()
 MASK = (1 << 64) - 1
@@ -112,7 +113,7 @@ def test_small_values_follow_the_counter(seed: int, low: int, span: int, dtype: 
     assert table(array(dtype, Small(seed=seed, low=low, high=low + span)), 3, 7) == expected
 
 
-@pytest.mark.parametrize("dtype", NAMES)
+@each("dtype", NAMES)
 def test_ramps_wrap_or_round(dtype: str):
     spec = array(dtype, Iota(start=-3, step=2, per_row=5))
     expected = []
@@ -122,7 +123,7 @@ def test_ramps_wrap_or_round(dtype: str):
     assert table(spec, 4, 6) == expected
 
 
-@pytest.mark.parametrize("dtype", [n for n in NAMES if dtype_info(n).kind == "float"])
+@each("dtype", [n for n in NAMES if dtype_info(n).kind == "float"])
 def test_finite_values_are_normal_and_within_their_exponents(dtype: str):
     info = dtype_info(dtype)
     mantissa, exponents = info.mantissa_bits, info.bits - 1 - info.mantissa_bits
@@ -137,7 +138,7 @@ def test_finite_values_are_normal_and_within_their_exponents(dtype: str):
     assert len(seen) == 10
 
 
-@pytest.mark.parametrize("cols", [1, 2, 7, 64, 1000])
+@each("cols", [1, 2, 7, 64, 1000])
 def test_permutations_are_permutations_and_differ_between_rows(cols: int):
     rows = table(array("i32", Permutation(seed=5)), 8, cols)
     assert all(sorted(row) == list(range(cols)) for row in rows)
@@ -154,8 +155,8 @@ def test_a_mixture_uses_every_recipe():
     assert any(all(n <= 4 or n >= 2**32 - 4 for n in row) and len(set(row)) > 3 for row in rows), "no small row"
 
 
-@pytest.mark.parametrize("recipe", ["bits", "small", "finite", "special", "ramp", "constant", "ties"])
-@pytest.mark.parametrize("dtype", ["i32", "u8", "fp32", "i1"])
+@each("recipe", ["bits", "small", "finite", "special", "ramp", "constant", "ties"])
+@each("dtype", ["i32", "u8", "fp32", "i1"])
 def test_a_row_of_a_mixture_does_not_depend_on_the_other_rows(recipe: str, dtype: str):
     base = Mixture(seed=9, recipes=(recipe,))
     whole = table(array(dtype, base), 12, 8)
@@ -243,8 +244,8 @@ def test_a_broadcast_axis_holds_one_element():
     assert one_row.tolist() == patterns(array("i32", Bits(seed=2)), {"rows": 1, "cols": 4}, device=CPU).tolist()
 
 
-@pytest.mark.parametrize("rows, cols", [(0, 3), (3, 0), (0, 0)])
-@pytest.mark.parametrize("base", [Bits(), Mixture(), Permutation(), Explicit(values=("1",)), Special(), Iota()])
+@each("rows, cols", [(0, 3), (3, 0), (0, 0)])
+@each("base", [Bits(), Mixture(), Permutation(), Explicit(values=("1",)), Special(), Iota()])
 def test_empty_arrays_are_generated(rows: int, cols: int, base: Base):
     spec = array("fp32", base, TieSprinkle(), Tie(), Put(value="nan"))
     assert patterns(spec, {"rows": rows, "cols": cols}, device=CPU).shape == (rows, cols)

@@ -14,6 +14,7 @@ from tridiff.fuzz.strategies import strided_layouts
 from tridiff.oracles.dtypes import NAMES
 from tridiff.oracles.dtypes import dtype as dtype_info
 
+each = pytest.mark.parametrize
 CPU = torch.device("cpu")
 PLAIN = Layout()
 SIZES = {"rows": 3, "cols": 5}
@@ -30,7 +31,7 @@ def put(layout: Layout = PLAIN, *, dtype: str = "i32", output: bool = False) -> 
     return place(array(layout, dtype=dtype, content=None if output else RAMP), SIZES, device=CPU)
 
 
-@pytest.mark.parametrize("layout, strides, span", [
+@each("layout, strides, span", [
     (Layout(), (5, 1), 15), (Layout(order=(1, 0)), (1, 3), 15), (Layout(gap=2), (7, 1), 19),
     (Layout(step=3), (15, 3), 43), (Layout(step=2, gap=1), (11, 2), 31), (Layout(order=(1, 0), gap=4), (1, 7), 31),
     (Layout(broadcast=("rows",)), (0, 1), 5), (Layout(broadcast=("cols",)), (1, 0), 3),
@@ -79,9 +80,9 @@ def test_a_stray_write_anywhere_is_seen_and_an_own_write_never(layout: Layout, d
     assert buffer.trespass() == (index not in own)
 
 
-@pytest.mark.parametrize("layout", [Layout(), Layout(gap=3), Layout(step=2), Layout(order=(1, 0)),
+@each("layout", [Layout(), Layout(gap=3), Layout(step=2), Layout(order=(1, 0)),
                                     Layout(broadcast=("rows",)), Layout(offset=1)])
-@pytest.mark.parametrize("dtype", ["i32", "fp32", "fp8e5", "i1", "u64"])
+@each("dtype", ["i32", "fp32", "fp8e5", "i1", "u64"])
 def test_a_changed_input_is_seen(layout: Layout, dtype: str):
     content = Content(base=Constant(value="1"), overrides=(Put(value="0", column=4),))
     buffer = place(array(layout, dtype=dtype, content=content), SIZES, device=CPU)
@@ -92,8 +93,8 @@ def test_a_changed_input_is_seen(layout: Layout, dtype: str):
     assert buffer.trespass() == 0
 
 
-@pytest.mark.parametrize("offset", [0, 1, 16])
-@pytest.mark.parametrize("side", [-1, +1])
+@each("offset", [0, 1, 16])
+@each("side", [-1, +1])
 def test_one_element_outside_is_seen(offset: int, side: int):
     buffer = put(Layout(offset=offset), output=True)
     inside = buffer.storage[GUARD + offset:]
@@ -114,7 +115,7 @@ def test_writing_poison_outside_is_the_known_blind_spot_of_one_launch():
     assert again.trespass() == 1
 
 
-@pytest.mark.parametrize("dtype", NAMES)
+@each("dtype", NAMES)
 def test_outputs_start_as_poison_that_differs_between_launches(dtype: str):
     first = put(dtype=dtype, output=True)
     second = first.refill(second=True)
@@ -136,8 +137,8 @@ def test_refill_leaves_inputs_alone():
     assert buffer.refill() is buffer
 
 
-@pytest.mark.parametrize("sizes", [{"rows": 0, "cols": 5}, {"rows": 3, "cols": 0}, {"rows": 0, "cols": 0}])
-@pytest.mark.parametrize("layout", [Layout(), Layout(order=(1, 0), gap=3, offset=1), Layout(broadcast=("rows",))])
+@each("sizes", [{"rows": 0, "cols": 5}, {"rows": 3, "cols": 0}, {"rows": 0, "cols": 0}])
+@each("layout", [Layout(), Layout(order=(1, 0), gap=3, offset=1), Layout(broadcast=("rows",))])
 def test_empty_arrays_have_guards_and_nothing_else(sizes: dict[str, int], layout: Layout):
     buffer = place(array(layout), sizes, device=CPU)
     assert buffer.storage.numel() == 2 * GUARD + layout.offset

@@ -12,17 +12,18 @@ from tridiff.oracles.dtypes import NAMES
 from tridiff.oracles.dtypes import dtype as dtype_info
 from tridiff.oracles.special_values import special_bits
 
+each = pytest.mark.parametrize
 NARROW = [name for name in NAMES if dtype_info(name).bits <= 16]
 FLOATS = [name for name in NAMES if dtype_info(name).kind == "float"]
 
 
-@pytest.mark.parametrize("dtype", [name for name in NARROW if dtype_info(name).bits <= 8])
+@each("dtype", [name for name in NARROW if dtype_info(name).bits <= 8])
 def test_every_pattern_of_a_narrow_dtype_round_trips(dtype: str):
     patterns = range(2) if dtype == "i1" else range(1 << dtype_info(dtype).bits)
     assert [p for p in patterns if to_bits(from_bits(p, dtype), dtype) != p] == []
 
 
-@pytest.mark.parametrize("dtype", ["fp16", "bf16"])
+@each("dtype", ["fp16", "bf16"])
 def test_every_hundredth_pattern_and_every_nan_of_the_half_types_round_trips(dtype: str):
     info = dtype_info(dtype)
     exponent = ((1 << (15 - info.mantissa_bits)) - 1) << info.mantissa_bits
@@ -32,7 +33,7 @@ def test_every_hundredth_pattern_and_every_nan_of_the_half_types_round_trips(dty
     assert len({from_bits(p, dtype) for p in nans}) == len(nans)
 
 
-@pytest.mark.parametrize("dtype", NAMES)
+@each("dtype", NAMES)
 def test_special_values_round_trip(dtype: str):
     assert [p for p in special_bits(dtype) if to_bits(from_bits(p, dtype), dtype) != p] == []
 
@@ -56,7 +57,7 @@ def test_doubles_are_written_as_python_writes_them(value: float):
     assert from_bits(pattern, "fp64") == repr(value)
 
 
-@pytest.mark.parametrize("text, dtype, pattern", [
+@each("text, dtype, pattern", [
     ("-1", "i8", 0xFF), ("255", "i8", 0xFF), ("-128", "i8", 0x80), ("300", "u8", 44), ("3", "i1", 1), ("2", "i1", 0),
     ("-9223372036854775808", "i64", 1 << 63), ("18446744073709551615", "u64", (1 << 64) - 1),
     ("1", "fp32", 0x3F800000), ("-0.0", "fp32", 0x80000000), ("-0.0", "bf16", 0x8000), ("inf", "fp16", 0x7C00),
@@ -70,7 +71,7 @@ def test_bits_of_text(text: str, dtype: str, pattern: int):
     assert to_bits(text, dtype) == pattern
 
 
-@pytest.mark.parametrize("pattern, dtype, text", [
+@each("pattern, dtype, text", [
     (0x3DCCCCCD, "fp32", "0.1"), (0x2E66, "fp16", "0.1"), (0x3DCD, "bf16", "0.1"), (1, "fp32", "1e-45"),
     (0x7F7FFFFF, "fp32", "3.4028235e+38"), (0x80000000, "fp32", "-0.0"), (0x7FC00001, "fp32", "nan:0x400001"),
     (0xFFC00000, "fp32", "-nan"), (0x80, "i8", "-128"), (0x80, "u8", "128"), (0x4B800000, "fp32", "16777216.0"),
@@ -79,7 +80,7 @@ def test_text_of_bits_is_the_shortest(pattern: int, dtype: str, text: str):
     assert from_bits(pattern, dtype) == text
 
 
-@pytest.mark.parametrize("text, dtype, message", [
+@each("text, dtype, message", [
     ("one", "i32", "'one' is no i32 value; write a decimal integer"),
     ("1.0", "i32", "'1.0' is no i32 value; write a decimal integer"),
     ("zero", "fp32", "'zero' is no fp32 value; write an integer, a decimal float, inf, -inf, nan or nan:0x<mantissa>"),
@@ -90,7 +91,7 @@ def test_text_that_is_no_value(text: str, dtype: str, message: str):
     assert refusal(lambda: to_bits(text, dtype)) == message
 
 
-@pytest.mark.parametrize("dtype", FLOATS)
+@each("dtype", FLOATS)
 def test_floats_from_simplest_to_least_simple(dtype: str):
     order = ["0", "1", "-1", "2", "-2", "1.5"]
     if dtype_info(dtype).smallest_subnormal < 1e-6:
@@ -104,7 +105,7 @@ def test_floats_from_simplest_to_least_simple(dtype: str):
     assert len(set(ranks)) == len(ranks)
 
 
-@pytest.mark.parametrize("dtype", ["i8", "i64"])
+@each("dtype", ["i8", "i64"])
 def test_integers_from_simplest_to_least_simple(dtype: str):
     ranks = [complexity(text, dtype) for text in ("0", "1", "-1", "2", "-2", "3", "-3", "100", "127", "-127", "-128")]
     assert ranks == sorted(ranks)

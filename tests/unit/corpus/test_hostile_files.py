@@ -20,6 +20,7 @@ from tridiff.fuzz.corpus.store import MAX_BYTES, parse
 from tridiff.fuzz.errors import TridiffError
 from tridiff.fuzz.records import CorpusEntry, pretty_json
 
+each = pytest.mark.parametrize
 VALID = pretty_json(rich_entry())
 TARGET = rich_entry().case.target
 
@@ -123,14 +124,14 @@ def refused(data: bytes) -> str:
     return line
 
 
-@pytest.mark.parametrize("name", HOSTILE)
+@each("name", HOSTILE)
 def test_hostile_bytes_get_one_line(name: str):
     data, expected = HOSTILE[name]
     line = refused(data)
     assert re.search(expected, line), line
 
 
-@pytest.mark.parametrize("name", [name for name in HOSTILE if "schema" not in name])
+@each("name", [name for name in HOSTILE if "schema" not in name])
 def test_hostile_bytes_of_an_older_schema_get_one_line_too(name: str):
     data, expected = HOSTILE[name]
     line = refused(data.replace(b'"schema": 2', b'"schema": 1'))
@@ -253,7 +254,7 @@ def _folder_named_as_entry(good: Path, outside: Path) -> Path:
     return path
 
 
-@pytest.mark.parametrize("plant", [*TRICKS.values(), _pipe, _folder_named_as_entry],
+@each("plant", [*TRICKS.values(), _pipe, _folder_named_as_entry],
                          ids=[*TRICKS, "pipe", "folder_named_as_entry"])
 def test_path_tricks_get_one_line_each(tmp_path: Path, plant: Callable[[Path, Path], Path]):
     corpus = Corpus(tmp_path / "corpus")

@@ -15,8 +15,10 @@ from tridiff.fuzz.corpus.pattern import _words, pattern_of, proposed
 from tridiff.fuzz.records import Blame, Case, CorpusEntry, Evidence, Signature, Verdict
 from tridiff.fuzz.records.blame import ALONE, BEHIND, DEPARTS, RAISED, Tried
 
+each = pytest.mark.parametrize
 
-@pytest.mark.parametrize(("text", "dtype", "told"), [
+
+@each("text, dtype, told", [
     ("-1", "i8", "-1"), ("1.0", "fp32", "1"), ("-128", "i8", "min"), ("4294967295", "u32", "max"), ("64", "i8", "2^k"),
     ("33554431", "u32", "large"), ("-0.0", "fp16", "-0"), ("1e-45", "fp32", "subnormal"), ("0.5", "fp64", "fraction"),
     ("nan:0x1", "fp32", "nan"), ("-inf", "fp32", "-inf"), ("1e+20", "fp32", "large")])
@@ -124,7 +126,7 @@ def test_findings_of_one_smallest_case_part_by_their_neighbours():
     assert set(proposed([with_neighbours(new, c="0 > 1"), with_neighbours(third, c="")], [known])) == {new.id}
 
 
-@pytest.mark.parametrize(("one", "other", "apart"), [
+@each("one, other, apart", [
     ("1 > other", "1 > -inf", False), ("1 > 0", "1 > other", False), ("0 > nan", "0 > inf", False),
     ("1 > 2", "", True), ("0 > 3", "0 > 1", True), ("out_of_bounds", "0 > 1", True), ("1 > 2", "1 > 2", False)])
 def test_in_another_dtype_a_neighbour_may_give_another_number_and_not_be_right(
@@ -156,7 +158,7 @@ def test_what_needs_a_setting_is_told_by_it_and_not_by_its_operands():
     assert laid_out(step=2) == laid_out(broadcast=("rows",)) == laid_out(gap=3) != laid_out(offset=1)
 
 
-@pytest.mark.parametrize(("said", "told"), [({}, "block"), ({"block": ""}, "block"), ({"block": "0 > 1"}, ""),
+@each("said, told", [({}, "block"), ({"block": ""}, "block"), ({"block": "0 > 1"}, ""),
                                             ({"a.0 = 1": ""}, "")])
 def test_a_setting_is_told_where_the_simplest_one_is_right(said: dict[str, str], told: str):
     """Of a case whose neighbours were not asked for, every setting counts."""
@@ -300,7 +302,7 @@ def test_an_operation_of_the_front_end_is_one_finding_in_every_target():
     assert proposed([departing(entry(), "c", "arith.ori > arith.andi")], [old]) == {}
 
 
-@pytest.mark.parametrize(("baseline", "said"), [("", "apart without a right build"), ("3.8.0", "apart beside 3.8.0")])
+@each("baseline, said", [("", "apart without a right build"), ("3.8.0", "apart beside 3.8.0")])
 def test_a_campaign_says_whether_a_right_build_told_its_findings_apart(
         baseline: str, said: str, capsys: pytest.CaptureFixture[str]):
     summary = Summary(id="x", options=campaign_options(baseline=baseline), environments=(), by_target=(),

@@ -19,6 +19,7 @@ from tridiff.fuzz.campaign.table import Cell, rich_table, table
 from tridiff.fuzz.errors import TridiffError
 from tridiff.fuzz.records import Case, CorpusEntry, Environment, Expectation, Outcome, Verdict
 
+each = pytest.mark.parametrize
 Answer = Callable[[Case, str, str, int], Outcome]
 
 
@@ -68,14 +69,14 @@ def only(expected: Expectation, seen: Verdict, kind: str = "value", **workers: s
     return result
 
 
-@pytest.mark.parametrize("verdict", list(Verdict))
+@each("verdict", list(Verdict))
 def test_the_expected_verdict_is_as_expected(verdict: Verdict):
     result = only(expect(verdict=verdict), verdict)
     assert (result.ok, result.status, result.expected, result.actual) == (True, "as_expected", verdict.value,
                                                                           verdict.value)
 
 
-@pytest.mark.parametrize(("wanted", "seen"), [(a, b) for a in Verdict for b in Verdict if a is not b])
+@each("wanted, seen", [(a, b) for a in Verdict for b in Verdict if a is not b])
 def test_any_other_verdict_is_a_change_or_not_checked(wanted: Verdict, seen: Verdict):
     result = only(expect(verdict=wanted), seen)
     expected = (None, "not_checked") if seen is Verdict.NOT_CHECKED else (False, "changed")
@@ -96,7 +97,7 @@ def test_failing_in_another_way_is_a_change():
     assert only(expect(kind=""), Verdict.DISAGREE, "nan_missing").ok is True, "no kind recorded: any will do"
 
 
-@pytest.mark.parametrize("about, ok", [("product, one stage", True), ("product, rows split", False)])
+@each("about, ok", [("product, one stage", True), ("product, rows split", False)])
 def test_another_symptom_of_the_same_named_cause_is_no_change(about: str, ok: bool):
     known = next(one for one in ENTRIES.entries() if isinstance(one, CorpusEntry) and (
         one.signature.about == "product, one stage"))
@@ -176,7 +177,7 @@ def test_a_flaky_finding_is_tried_until_it_shows():
     assert (result.ok, result.attempts) == (True, 4)
 
 
-@pytest.mark.parametrize(("reproduced", "attempts"), [
+@each("reproduced, attempts", [
     ("1/2", 10), ("9/10", 3), ("1/1000", FLAKY_ATTEMPTS), ("0/0", FLAKY_ATTEMPTS)])
 def test_a_flaky_finding_that_stays_away_is_a_change(reproduced: str, attempts: int):
     workers = FakeWorkers(always(Verdict.AGREE))

@@ -21,6 +21,8 @@ from tridiff.fuzz.errors import TridiffError
 from tridiff.fuzz.records import CorpusEntry, Evidence, Verdict, pretty_json
 from tridiff.fuzz.records.pretty import WIDTH
 
+each = pytest.mark.parametrize
+
 
 @pytest.fixture
 def corpus(tmp_path: Path) -> Corpus:
@@ -156,7 +158,7 @@ def test_an_entry_is_found_by_id_beginning_or_path(corpus: Corpus):
         corpus.find("value")
 
 
-@pytest.mark.parametrize("text", ["", "no-such-entry", "../../etc/passwd", "\x1b[31m", "helpers.div_floor_integer"])
+@each("text", ["", "no-such-entry", "../../etc/passwd", "\x1b[31m", "helpers.div_floor_integer"])
 def test_a_name_that_fits_nothing_gets_one_line(corpus: Corpus, text: str):
     corpus.admit(entry())
     corpus.admit(entry(kind="unwritten"))
@@ -208,8 +210,8 @@ def test_an_id_taken_by_something_else_is_not_overwritten(corpus: Corpus):
     assert path.read_text() == "precious, though broken"
 
 
-@pytest.mark.parametrize("number", [errno.ENOSPC, errno.EDQUOT, errno.EIO])
-@pytest.mark.parametrize("call", ["fsync", "replace"])
+@each("number", [errno.ENOSPC, errno.EDQUOT, errno.EIO])
+@each("call", ["fsync", "replace"])
 def test_a_failing_disk_leaves_the_old_file_and_one_line(
     corpus: Corpus, monkeypatch: pytest.MonkeyPatch, number: int, call: str
 ):
@@ -288,7 +290,7 @@ def test_files_are_strict_json_with_a_line_per_thing():
     assert len(before - after) <= 2
 
 
-@pytest.mark.parametrize(("cause", "status"), [("", "duplicate"), ("of-another-kind", "new")])
+@each("cause, status", [("", "duplicate"), ("of-another-kind", "new")])
 def test_a_finding_that_looks_like_an_entry_of_a_known_cause_under_another_name_is_kept(
         cause: str, status: str, tmp_path: Path):
     corpus = Corpus(tmp_path)

@@ -18,6 +18,7 @@ from tridiff.fuzz.records import CorpusEntry
 from tridiff.fuzz.registry import all_targets
 from tridiff.fuzz.target import Limits
 
+each = pytest.mark.parametrize
 PAYLOADS = ("os:system", "__import__('os').system('touch attacked')", "a\nimport os", "[/red]", "../../x", "exec", "",
             "x" * 60, "none")
 
@@ -39,14 +40,14 @@ def leaves(value: Any, path: tuple[Any, ...] = ()) -> Iterator[tuple[Any, ...]]:
         yield path
 
 
-@pytest.mark.parametrize("target", all_targets())
+@each("target", all_targets())
 def test_what_is_drawn_is_heard_of(target: str):
     """The declared vocabulary holds every parameter that the strategy draws, and no case lacks one."""
     for case in draw_cases(target, Limits(elements=1 << 10, rows=1 << 6), 25):
         assert unheard_of(case, all_targets()[target]) == ""
 
 
-@pytest.mark.parametrize("entry", entries().values(), ids=entries())
+@each("entry", entries().values(), ids=entries())
 def test_every_free_text_is_looked_at(entry: CorpusEntry):
     """Each text of the case replaced by what no strategy says: refused as a file, or as a case, and never run."""
     assert misfit(entry.case, entry.signature.subject) == ""
@@ -80,7 +81,7 @@ def test_every_free_text_is_looked_at(entry: CorpusEntry):
     assert not accepted
 
 
-@pytest.mark.parametrize("value", [True, "1", 3, 2**40])
+@each("value", [True, "1", 3, 2**40])
 def test_a_number_of_another_kind_is_not_the_number(value: object):
     case = draw_cases("helpers.prod", Limits(elements=16, rows=4), 1)[0]
     changed = replace(case, params={"axis": value})

@@ -19,6 +19,7 @@ from tridiff.fuzz.judge.ptx_orders import missing_orders
 from tridiff.fuzz.records import pretty_json
 from tridiff.fuzz.target.memory_orders import PRODUCTS, MemoryOrder
 
+each = pytest.mark.parametrize
 IR = """
 #blocked = #ttg.blocked<{sizePerThread = [1, 2], threadsPerWarp = [8, 4], warpsPerCTA = [4, 1], order = [1, 0]}>
 #linear = #ttg.linear<{register = [[0, 1]], lane = [[0, 2], [0, 4], [0, 8], [1, 0], [2, 0]], warp = [[4, 0]], block = []}>
@@ -88,7 +89,7 @@ def test_operations_are_found_by_their_whole_names():
     assert missing(IR, wanted) == ("ttg.local_gather",)
 
 
-@pytest.mark.parametrize("text", ["", "module {", "#a = #ttg.slice<{dim = 0, parent = #a}>\n ttg.x : tensor<4xi32, #a>",
+@each("text", ["", "module {", "#a = #ttg.slice<{dim = 0, parent = #a}>\n ttg.x : tensor<4xi32, #a>",
                                   "%0 = ttg.local_load %1 : !ttg.memdesc<", "ttg.local_load " * 1000])
 def test_text_that_is_not_understood_makes_no_error(text: str):
     assert isinstance(cells(text), tuple)
@@ -191,7 +192,7 @@ def test_packed_ledgers_are_read_as_far_as_they_are_ledgers(tmp_path: Path):
         ledgers(tmp_path)
 
 
-@pytest.mark.parametrize("line, carried", [
+@each("line, carried", [
     ("@%p1 atom.global.gpu.release.add.u32 %r1, [ %rd1 + 0 ], %r2;", ("release",)),
     ("ld.global.gpu.acquire.b32 %r1, [%rd1];", ("acquire",)),
     ("ld.acquire.sys.global.b64 %rd2, [%rd1];", ("acquire",)),
@@ -209,7 +210,7 @@ def test_memory_orders_in_ptx(line: str, carried: tuple[str, ...]):
     assert missing_orders("", wanted) == missing_orders(line, ()) == ()
 
 
-@pytest.mark.parametrize(("lines", "complete"), [
+@each("lines, complete", [
     ("", True), ("S W0", True), ("S", False), ("W0 S", False), ("S W1", False), ("S W0 S W1", False),
     ("S W1 S W0", True)])
 def test_bulk_stores_are_awaited_in_ptx(lines: str, complete: bool):
@@ -231,7 +232,7 @@ ASSEMBLY = ("{\n{store}\n{\nwaitLoop:\n\tmbarrier.try_wait.parity.shared.b64 com
 SKIPPED = "{\n{store}\n\t@%p1 bra $L1;\n{wait}\n$L1:\n\tret;\n}"
 
 
-@pytest.mark.parametrize(("text", "wait", "complete"), [
+@each("text, wait, complete", [
     (BEHIND, WAIT, True), (BEHIND, "", False), (BEHIND, WAIT.replace("0", "1"), False), (PARTITIONS, WAIT, True),
     (PARTITIONS, "", False), (ASSEMBLY, WAIT, True), (ASSEMBLY, "", False), (SKIPPED, WAIT, False)],
     ids=str)
@@ -241,7 +242,7 @@ def test_bulk_stores_are_awaited_on_every_way_to_the_end(text: str, wait: str, c
     assert missing_orders(ptx, ("completion",)) == (() if complete else ("completion",))
 
 
-@pytest.mark.parametrize(("lines", "fenced"), [
+@each("lines, fenced", [
     ("", True), ("W F S", True), ("W S", False), ("F W S", False), ("S W", True), ("L W S F B", False),
     ("L W F S B", True), ("L F S W B", True), ("L S F W B", False), ("L S W F B", True)])
 def test_writes_are_fenced_on_every_way_to_a_bulk_store(lines: str, fenced: bool):
@@ -251,7 +252,7 @@ def test_writes_are_fenced_on_every_way_to_a_bulk_store(lines: str, fenced: bool
     assert missing_orders(text, ("fence of writes",)) == (() if fenced else ("fence of writes",))
 
 
-@pytest.mark.parametrize(("lines", "fenced"), [
+@each("lines, fenced", [
     ("T R F A", True), ("T R A", False), ("T R A F", False), ("T F R A", False), ("T A R", True), ("R T A", True),
     ("T R X F A A", True), ("T R X A", False)])
 def test_reads_are_fenced_before_their_slot_is_given_back(lines: str, fenced: bool):
@@ -262,14 +263,14 @@ def test_reads_are_fenced_before_their_slot_is_given_back(lines: str, fenced: bo
     assert missing_orders(text, ("fence of reads",)) == (() if fenced else ("fence of reads",))
 
 
-@pytest.mark.parametrize(("lines", "most"), [("", 0), ("0", 0), ("1 0", 1), ("0 2 1 0", 2), ("3", 3), ("4 0", 4)])
+@each("lines, most", [("", 0), ("0", 0), ("1 0", 1), ("0 2 1 0", 2), ("3", 3), ("4 0", 4)])
 def test_no_wait_leaves_more_products_under_way(lines: str, most: int):
     text = "\n".join(["wgmma.mma_async.sync.aligned.m64n64k16.f32.f16.f16 {%r1}, %rd1;\nfence.proxy.async;",
                       *(f"\twgmma.wait_group.sync.aligned {left};" for left in lines.split())])
     assert missing_orders(text, PRODUCTS) == PRODUCTS[:most]
 
 
-@pytest.mark.parametrize(("text", "there"), [
+@each("text, there", [
     ("wgmma.mma_async.sync", False), ("fence.proxy.async.shared::cta;\nwgmma.mma_async.sync", True), ("ret;", True),
     ("cp.async.bulk.tensor.2d.global.shared::cta.bulk_group [%rd1];", False),
     ("cp.async.bulk.tensor.2d.shared::cta.global [%r1];", True)])

@@ -11,6 +11,7 @@ from tridiff.fuzz.known.rehearse import rehearse
 from tridiff.fuzz.records import ArraySpec, Base, Case, Constant, Content, Explicit, Finite, Verdict
 from tridiff.kernels.codegen.graph import Node
 
+each = pytest.mark.parametrize
 LENGTH = 256
 FINITE = Finite(seed=5, low=-9, high=9)
 
@@ -24,7 +25,7 @@ def _signed_by_nan(dtype: str, target: str = "codegen.pointwise", base: Base = F
         f"out0 {dtype}[n_out0]"))
 
 
-@pytest.mark.parametrize("dtype", ["fp32", "fp64"])
+@each("dtype", ["fp32", "fp64"])
 def test_a_number_of_either_sign_is_right_whatever_its_last_bit(dtype: str):
     rehearsal = rehearse(_signed_by_nan(dtype))
     right = rehearsal.buffers["in0"].typed()
@@ -35,8 +36,8 @@ def test_a_number_of_either_sign_is_right_whatever_its_last_bit(dtype: str):
         assert rehearsal.judged({"out0": values})[0].verdict is verdict
 
 
-@pytest.mark.parametrize("dtype", ["fp32", "fp64"])
-@pytest.mark.parametrize("target", ["codegen.pointwise", "inductor.programs_pointwise"])
+@each("dtype", ["fp32", "fp64"])
+@each("target", ["codegen.pointwise", "inductor.programs_pointwise"])
 def test_a_zero_of_either_sign_is_right_whichever_sign_torch_gives_it(target: str, dtype: str):
     rehearsal = rehearse(_signed_by_nan(dtype, target, Constant(value="0")))
     zero = rehearsal.buffers["in0"].typed()

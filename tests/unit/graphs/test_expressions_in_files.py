@@ -19,6 +19,7 @@ from tridiff.kernels.codegen.graph import (
     written,
 )
 
+each = pytest.mark.parametrize
 STRIDED = apply("add", apply("mul", X, num(-63)), apply("to_float", Real(value="0x1.8p-3")))
 
 
@@ -37,7 +38,7 @@ def test_a_real_that_a_quote_would_end_stays_as_it_is():
         assert isinstance(told, dict) and told["expr"] == {"type": "real", "value": value}
 
 
-@pytest.mark.parametrize("text", [
+@each("text", [
     "", "add(", "add()", "add(x0,)", "add(x0))", "x0 x0", "x0,", "pow(x0)", "Add(x0)", "add(x0) ;", "9" * 20,
     "9" * 5000,
     "min(0" + ", 1" * 8 + ")", "neg(" * 65 + "x0" + ")" * 65, "''" + "'", "x" * 40])
@@ -49,12 +50,12 @@ def test_what_is_no_expression_is_refused_in_one_line(text: str):
     assert "\n" not in str(refused.value) and len(str(refused.value)) < 200
 
 
-@pytest.mark.parametrize("expr", [X, num(-(2**63)), Real(value="nan"), apply("neg", X), STRIDED])
+@each("expr", [X, num(-(2**63)), Real(value="nan"), apply("neg", X), STRIDED])
 def test_every_kind_of_expression_is_read_back(expr: Expr):
     assert read(written(expr)) == expr
 
 
-@pytest.mark.parametrize("node, text", [
+@each("node, text", [
     (Load(buffer="in0", index=STRIDED), "in0[add(mul(x0, -63), to_float('0x1.8p-3'))]"),
     (Load(buffer="in0", index=X, mask=2, other="-0.5"), "in0[x0] if v2 else -0.5"),
     (Load(buffer="in0", index=X, other="1"), ""), (Load(buffer="in0", index=X, checked=True), ""),
@@ -75,7 +76,7 @@ def test_a_node_is_text_in_files_where_that_says_all_of_it(node: Node, text: str
     assert msgspec.convert(told, Graph) == graph
 
 
-@pytest.mark.parametrize("text", [
+@each("text", [
     "", "in0[x0", "in0[]", "in0[x0] if v2", "in0[x0] = 3", "in0[x0] = v96", "in0[x0] = v9999", "le()", "le(0, 1)",
     "le(v0, v1, v2, v3)", "v3 into fp32", "In[x0]", "add(v0", "1.0 fp32 fp64", f"{'1' * 65} i64"])
 def test_what_is_no_node_is_refused_in_one_line(text: str):

@@ -17,6 +17,7 @@ from tridiff.fuzz.records import Content, Explicit
 from tridiff.kernels.codegen.graph import Graph, Node, Part, Pointwise, Reduce
 from tridiff.oracles.by_numpy.bounded import Real
 
+each = pytest.mark.parametrize
 INF = math.inf
 
 
@@ -34,7 +35,7 @@ def _numpy(kind: type[Interpreter], graph: Graph, values: list[float]) -> Real:
     return kind(graph, {"in0": np.array(values, dtype=np.float32)}).run()["out0"]
 
 
-@pytest.mark.parametrize("row", [[INF], [1.0, 2.0, -INF], [-3.0, INF]])
+@each("row", [[INF], [1.0, 2.0, -INF], [-3.0, INF]])
 def test_the_mean_is_infinite_where_the_infinity_comes_last(row: list[float]):
     graph = _mean(len(row))
     found = _numpy(EagerInterpreter, graph, row)
@@ -44,7 +45,7 @@ def test_the_mean_is_infinite_where_the_infinity_comes_last(row: list[float]):
     assert torch.var_mean(torch.tensor(row), 0, correction=0)[1].item() == row[-1]
 
 
-@pytest.mark.parametrize("row", [[math.nan, INF], [INF, math.nan, 1.0], [1.0, math.nan], [-INF, 1.0, INF], [INF, -INF]])
+@each("row", [[math.nan, INF], [INF, math.nan, 1.0], [1.0, math.nan], [-INF, 1.0, INF], [INF, -INF]])
 def test_the_mean_is_nan_of_a_nan_and_of_infinities_of_both_signs(row: list[float]):
     graph = _mean(len(row))
     for kind in (Interpreter, EagerInterpreter):
@@ -54,7 +55,7 @@ def test_the_mean_is_nan_of_a_nan_and_of_infinities_of_both_signs(row: list[floa
         assert math.isnan(by_torch.evaluate(graph, {"in0": torch.tensor(row)}, eager=eager)["out0"].item())
 
 
-@pytest.mark.parametrize("row", [[INF, INF], [INF, 1.0], [3e38, -3e38, INF]])
+@each("row", [[INF, INF], [INF, 1.0], [3e38, -3e38, INF]])
 def test_the_mean_stays_open_where_eager_torch_and_numpy_differ(row: list[float]):
     assert _numpy(EagerInterpreter, _mean(len(row)), row).error.item() == INF
 
@@ -73,7 +74,7 @@ def _bessel(op: str, *behind: Node) -> Graph:
                   in0="fp32", out0="fp32")
 
 
-@pytest.mark.parametrize("op", BESSEL)
+@each("op", BESSEL)
 def test_bessel_functions_of_infinities_are_those_of_eager_torch(op: str):
     graph, row = _bessel(op), [INF, -INF, math.nan, 5.0]
     found = _numpy(EagerInterpreter, graph, row)
@@ -86,9 +87,9 @@ def test_bessel_functions_of_infinities_are_those_of_eager_torch(op: str):
     assert beyond_own_contract(graph) == "", "our kernels are judged, and what they give at infinities is known"
 
 
-@pytest.mark.parametrize("op", BESSEL)
-@pytest.mark.parametrize("behind", [(), (Pointwise(op="cos", args=(1,)),)])
-@pytest.mark.parametrize("subject", ["inductor", "own"])
+@each("op", BESSEL)
+@each("behind", [(), (Pointwise(op="cos", args=(1,)),)])
+@each("subject", ["inductor", "own"])
 def test_the_limit_of_a_bessel_function_is_known_and_another_value_at_infinity_is_new(
         op: str, behind: tuple[Node, ...], subject: str):
     rehearsal = rehearse(compiled(_bessel(op, *behind), "pointwise", "inf", "-inf", "nan", "5.0"))

@@ -40,6 +40,7 @@ from tridiff.fuzz.target import Limits
 from tridiff.kernels.codegen.graph import Index, Load, Masked, Real, Scan, Schedule, Sym
 from tridiff.kernels.generated import load as generated
 
+each = pytest.mark.parametrize
 test_upstream = Checks(Path(__file__).with_name("checks_upstream.py")).tests()
 
 
@@ -55,7 +56,7 @@ def test_the_function_reads_like_one_written_by_hand():
         "    return (out0,)\n")
 
 
-@pytest.mark.parametrize("used", ["load", "index", "store"])
+@each("used", ["load", "index", "store"])
 def test_an_index_may_name_a_constant(used: str):
     """As a gather, a computed index and a scattered store do; beside it the constant is a number in an operation."""
     v0 = Sym(name="v0")
@@ -78,8 +79,8 @@ def test_the_product_of_a_product_and_sum_is_not_rounded_to_a_half():
     assert compute(*(torch.tensor([one], dtype=torch.float16) for one in (49, 42, 0)))[0].tolist() == [2444]
 
 
-@pytest.mark.parametrize("dtype", ["fp8e4nv", "fp8e5"])
-@pytest.mark.parametrize("chosen", ["load", "masked", "where", "constants"])
+@each("dtype", ["fp8e4nv", "fp8e5"])
+@each("chosen", ["load", "masked", "where", "constants"])
 def test_a_choice_of_numbers_of_8_bits_converts_none(dtype: str, chosen: str):
     """So which NaN it is stays, and so do infinities, which Triton's conversion to fp8e5 loses."""
     node = {"load": Load(buffer="in1", index=X, mask=0, other="0.5"), "masked": Masked(arg=1, mask=0, other="0.5"),
@@ -94,7 +95,7 @@ def test_a_choice_of_numbers_of_8_bits_converts_none(dtype: str, chosen: str):
     assert found.tolist() == ([half] * 4 if chosen == "constants" else [0x7C, 0xFD, 0x7F, half])
 
 
-@pytest.mark.parametrize(("dtype", "values", "fill"), [("u8", [255, 128, 4, 255], 0), ("i8", [-1, -128, 4, -1], -1)])
+@each("dtype, values, fill", [("u8", [255, 128, 4, 255], 0), ("i8", [-1, -128, 4, -1], -1)])
 def test_a_shift_beyond_the_width_leaves_zeros_of_an_unsigned_number(dtype: str, values: list[int], fill: int):
     of = torch.uint8 if dtype == "u8" else torch.int8
     compute = generated(torch_program(pointwise("right_shift", dtype, dtype, arity=2)).text, name="shifted").compute
@@ -159,7 +160,7 @@ def test_an_expression_of_sizes_is_plain_python_that_dynamo_can_trace():
     assert symbolic(apply("mul", least, Sym(name="n0")), {"n0": 7}, -7) == "(min(math.floor(-1.0), 5) * n0)"
 
 
-@pytest.mark.parametrize("family", by_day(["pointwise", "reduction", "scan", "sort", "memory", "mixed"],
+@each("family", by_day(["pointwise", "reduction", "scan", "sort", "memory", "mixed"],
                                            only=["sort", "memory", "mixed"]))
 def test_nearly_all_drawn_programs_are_expressible_and_large(family: Family):
     declined, sizes = [], []

@@ -19,6 +19,7 @@ from tridiff.fuzz.target.subjects import PLAIN
 from tridiff.fuzz.workers.pool import Pool, PoolOptions
 from tridiff.kernels.language.call import Call, Operand
 
+each = pytest.mark.parametrize
 LIMITS = Limits(elements=1 << 8, rows=8, variants=False)
 CLEAN = ("operators", "movement", "conversions", "creation", "random")
 """Topics in which the interpreter is right in every form that is drawn here."""
@@ -38,25 +39,25 @@ def outcomes(pool: Pool, topic: str, number: int, fault: str = "") -> list[Verdi
     return [pool.execute(case, f"own+fault:{fault}" if fault else "own").verdict for case in cases]
 
 
-@pytest.mark.parametrize("topic", CLEAN)
+@each("topic", CLEAN)
 def test_right_calls_are_clean(topic: str, pool: Pool):
     found = outcomes(pool, topic, 15)
     assert found.count(Verdict.AGREE) >= 12 and not any(one.failed for one in found), found
 
 
-@pytest.mark.parametrize("fault", ["another_type", "another_shape"])
+@each("fault", ["another_type", "another_shape"])
 def test_another_type_or_shape_is_caught_in_every_call(fault: str, pool: Pool):
     found = outcomes(pool, "operators", 12, fault)
     assert found and all(one is Verdict.DISAGREE for one in found), found
 
 
-@pytest.mark.parametrize("fault, least", [("changed_value", 10), ("first_element", 6)])
+@each("fault, least", [("changed_value", 10), ("first_element", 6)])
 def test_wrong_values_are_caught_in_most_calls(fault: str, least: int, pool: Pool):
     found = outcomes(pool, "movement", 14, fault)
     assert found.count(Verdict.DISAGREE) >= least, found
 
 
-@pytest.mark.parametrize("name, kind, operands, said", [
+@each("name, kind, operands, said", [
     ("libdevice.sin.sin", "fp32", 1, "libdevice"), ("tl.add", "bf16", 2, "narrow_arithmetic"),
     ("tl.add", "i32", 2, "")])
 def test_failures_of_the_plain_interpreter_name_the_repair_that_they_lack(name: str, kind: str, operands: int,

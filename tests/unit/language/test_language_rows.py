@@ -39,6 +39,7 @@ from tridiff.oracles.compare import compare
 from tridiff.oracles.dtypes import dtype, name_of_tensor, torch_dtype
 from tridiff.oracles.rules import NUM0, REL
 
+each = pytest.mark.parametrize
 LIMITS = Limits(elements=1 << 8, rows=8)
 
 
@@ -47,7 +48,7 @@ def drawn(topic: Topic, number: int = 60) -> list[Case]:
     return draws(call_cases(target=f"language.{topic}", topic=topic, limits=LIMITS), number, seed=11)
 
 
-@pytest.mark.parametrize("topic", TOPICS)
+@each("topic", TOPICS)
 def test_draws_are_valid_and_their_kernels_parse_for_every_version(topic: Topic):
     target = find(f"language.{topic}")
     for case in drawn(topic):
@@ -57,7 +58,7 @@ def test_draws_are_valid_and_their_kernels_parse_for_every_version(topic: Topic)
                 ast.parse(text_of(case, version, fault=fault))
 
 
-@pytest.mark.parametrize("topic", TOPICS)
+@each("topic", TOPICS)
 def test_the_references_agree_with_each_other(topic: Topic):
     target = find(f"language.{topic}")
     for case in drawn(topic):
@@ -220,7 +221,7 @@ def _dot_of(name: str, **options: str | int) -> tuple[Row, Call]:
         Operand(dtype=one, shape=shape) for one, shape in blocks))
 
 
-@pytest.mark.parametrize(("name", "options", "cut"), [
+@each("name, options, cut", [
     ("fp8e5", {}, True), ("fp8e5", {"max_num_imprecise_acc": 32}, False), ("fp16", {}, False)])
 def test_an_accumulator_is_cut_as_short_as_products_of_8_bit_floats_that_are_added_to_it(
         name: str, options: dict[str, int], cut: bool):
@@ -235,8 +236,8 @@ def test_an_accumulator_is_cut_as_short_as_products_of_8_bit_floats_that_are_add
     assert lost <= float((beside - bound).max()) < lost + 0.01
 
 
-@pytest.mark.parametrize("lib", [by_torch, by_numpy])
-@pytest.mark.parametrize("precision", ["tf32", "tf32x3", "ieee"])
+@each("lib", [by_torch, by_numpy])
+@each("precision", ["tf32", "tf32x3", "ieee"])
 def test_an_infinity_times_what_may_be_flushed_is_an_infinity_or_nan(lib: Any, precision: str):
     row, call = _dot_of("fp32", input_precision=precision)
     for factor, flushed in ((1e-40, precision != "ieee"), (1e-30, False)):
@@ -249,8 +250,8 @@ def test_an_infinity_times_what_may_be_flushed_is_an_infinity_or_nan(lib: Any, p
         assert values[0].min() == math.inf and bool(np.isnan(values).any()) == flushed
 
 
-@pytest.mark.parametrize("lib", [by_torch, by_numpy])
-@pytest.mark.parametrize("name", ["tl.cdiv", "gl.cdiv"])
+@each("lib", [by_torch, by_numpy])
+@each("name", ["tl.cdiv", "gl.cdiv"])
 def test_a_quotient_rounded_up_is_judged_where_neither_sign_nor_sum_is_in_the_way(lib: Any, name: str):
     """Contents may be anything once a case shrinks: cdiv is (x + 6) // 7, which truncates, for these too."""
     call = Call(row=name, operands=(Operand(dtype="i32", shape=(4,)), Operand(kind="number", dtype="i32", number="7")),

@@ -23,6 +23,7 @@ from tridiff.fuzz.workers.pool import Pool, PoolOptions
 from tridiff.kernels.language.call import Call, Operand
 from tridiff.oracles.dtypes import INTEGERS, dtype, torch_dtype
 
+each = pytest.mark.parametrize
 LIMITS = Limits(elements=1 << 8, rows=8, variants=False)
 CHECKED = LaunchOptions(debug=True, sanitize_overflow=True)
 UNCHECKED = LaunchOptions(debug=True, sanitize_overflow=False)
@@ -65,7 +66,7 @@ def is_due(case: Case) -> bool | None:
 PLAIN: dict[str, Any] = {"way": "plain"}
 
 
-@pytest.mark.parametrize("case, answer", [
+@each("case, answer", [
     (case_of("add", ("i8", 127), ("i8", 1), **PLAIN), True), (case_of("add", ("i8", 126), ("i8", 1), **PLAIN), False),
     (case_of("sub", ("i16", -(2**15)), ("i16", 1), **PLAIN), True),
     (case_of("sub", ("u32", 3), ("u32", 4), **PLAIN), True), (case_of("sub", ("u32", 4), ("u32", 4), **PLAIN), False),
@@ -121,7 +122,7 @@ def test_draws_reach_the_ends_of_every_type_and_leave_them_half_of_the_time():
     assert all(seen[name, str(int(end))] for name in INTEGERS for end in (dtype(name).min, dtype(name).max))
 
 
-@pytest.mark.parametrize("name", INTERPRETED.names)
+@each("name", INTERPRETED.names)
 def test_in_the_interpreter(name: str):
     INTERPRETED.require(name)
 
@@ -136,7 +137,7 @@ def test_a_fault_in_a_copy_of_triton_is_caught(tmp_path: Path):
     assert lost.signature is not None and lost.signature.kind == "assertion_missing"
 
 
-@pytest.mark.parametrize("name", COMPILED.names)
+@each("name", COMPILED.names)
 def test_compiled(name: str):
     COMPILED.require(name)
 

@@ -19,6 +19,8 @@ from tridiff.kernels.language.call import Call, Operand
 from tridiff.oracles import vote
 from tridiff.oracles.arrays import to_numpy
 
+each = pytest.mark.parametrize
+
 INF, NAN, MAX, LOW = math.inf, math.nan, 3.4028234663852886e38, -(1 << 31)
 K = 32
 
@@ -54,7 +56,7 @@ def judged(case: Case, arrays: list[torch.Tensor], actual: torch.Tensor) -> str:
     return vote.judge(actual, given, rule).verdict
 
 
-@pytest.mark.parametrize(("acc", "right"), [
+@each("acc, right", [
     ((1 << 31) - 5, [(1 << 31) - 1, LOW + 127 * 127 * 2 - 5]), (LOW + 5, [LOW + 5 + 127 * 127 * 2]),
     ((1 << 31) - 1 - 127 * 254, [(1 << 31) - 1])])
 def test_sums_of_bytes_wrap_or_saturate(acc: int, right: list[int]):
@@ -73,7 +75,7 @@ def test_sums_of_bytes_saturate_after_each_instruction():
     assert accepted(call_in("i8", acc=False), left, right, [0, 1, top]) == [True, False, False]
 
 
-@pytest.mark.parametrize("precision", ["tf32", "tf32x3"])
+@each("precision", ["tf32", "tf32x3"])
 def test_a_number_that_tf32_has_no_room_for_is_itself_or_infinite(precision: str):
     call = call_in("fp32", acc=False, input_precision=precision)
     near = MAX * 0.25
@@ -119,7 +121,7 @@ def test_sums_that_leave_the_range_are_infinities_of_a_sign_that_is_there():
         assert accepted(call, [1.0], [1.0], [INF, NAN, 1.0], INF) == [True, False, False], "the accumulator is infinite"
 
 
-@pytest.mark.parametrize(("precision", "large", "right"), [
+@each("precision, large, right", [
     ("tf32x3", 2.0**110, [True, True, True, False]), ("tf32x3", 2.0**67, [True, False, False, False]),
     ("tf32", 2.0**110, [True, False, False, False])])
 def test_products_with_low_parts_may_be_the_first_to_leave_the_range(
@@ -128,11 +130,11 @@ def test_products_with_low_parts_may_be_the_first_to_leave_the_range(
     assert accepted(call, [2.0**63], [large], [INF, -INF, NAN, 0.0]) == right
 
 
-@pytest.mark.parametrize(("left", "right", "acc", "zeros"), [
+@each("left, right, acc, zeros", [
     ([0.0] * K, [-0.0] * K, -0.0, [True, True]), ([-0.0] * K, [3.0] * K, -0.0, [True, True]),
     ([0.0] * K, [-0.0] * K, 0.0, [True, False]), ([0.0] * K, [-0.0] * (K - 1) + [0.0], -0.0, [True, False]),
     ([2.0, -2.0] + [0.0] * (K - 2), [-1.0] * K, -0.0, [True, False])])
-@pytest.mark.parametrize("row", ["tl.dot", "gl.dot_fma"])
+@each("row", ["tl.dot", "gl.dot_fma"])
 def test_a_sum_of_negative_zeros_alone_is_either_zero(
         row: str, left: list[float], right: list[float], acc: float, zeros: list[bool]):
     call = replace(call_in("fp32", acc=True), row=row, options={"layout": 1} if row == "gl.dot_fma" else {})
@@ -147,7 +149,7 @@ def narrowed(x: np.ndarray, *, nearest: bool) -> np.ndarray:
     return rounded.astype(np.uint32).view(np.float32)
 
 
-@pytest.mark.parametrize("nearest", [True, False])
+@each("nearest", [True, False])
 def test_whatever_tensor_cores_make_of_drawn_operands_is_accepted_and_a_wrong_element_is_not(nearest: bool):
     """Operands in tf32, sums in fp32 from left to right and from right to left: right in every drawn case."""
     limits, seen = Limits(elements=1 << 12, rows=4), 0

@@ -10,6 +10,8 @@ from tridiff.fuzz.registry import find
 from tridiff.fuzz.target import Limits
 from tridiff.kernels.language.call import Call, Operand
 
+each = pytest.mark.parametrize
+
 
 def tensor(dtype: str) -> Operand:
     return Operand(dtype=dtype, shape=(4,))
@@ -20,7 +22,7 @@ def number(text: str) -> Operand:
     return Operand(kind="number", dtype=of_number(value), number=text)
 
 
-@pytest.mark.parametrize(("first", "second", "computed"), [
+@each("first, second, computed", [
     ("i8", "i16", "i16"), ("i8", "u8", "u8"), ("i16", "u8", "i16"), ("i32", "u32", "u32"), ("i64", "u32", "i64"),
     ("i1", "i8", "i8"), ("i1", "u8", "u8"), ("fp16", "i64", "fp16"), ("bf16", "i8", "fp32"), ("bf16", "bf16", "bf16"),
     ("bf16", "fp16", "fp16"), ("fp32", "fp16", "fp32"), ("fp64", "u8", "fp64"), ("fp8e5", "fp8e4nv", "fp16"),
@@ -34,7 +36,7 @@ def test_division_widens_halves():
     assert of_types("fp64", "fp16", division=True) == "fp64" and of_types("i8", "i8", division=True) == "i8"
 
 
-@pytest.mark.parametrize(("dtype", "text", "computed"), [
+@each("dtype, text, computed", [
     ("i8", "100", "i8"), ("i8", "0.5", "fp32"), ("fp16", "0.5", "fp16"), ("fp16", "3", "fp16"), ("i1", "1", "i32"),
     ("u64", "1", "u64"), ("i8", "1.0e-300", "fp64"), ("bf16", 'float("nan")', "bf16"), ("i32", "True", "i32"),
 ])
@@ -71,7 +73,7 @@ def test_division_refuses_integers_of_unlike_signedness():
     assert same_signedness(tensor("u8"), number("3"))
 
 
-@pytest.mark.parametrize(("version", "bf16", "bytes_"), [
+@each("version, bf16, bytes_", [
     ("3.6.0", "fp32", "i8"), ("3.7.1", "fp32", "i8"), ("3.8.0", "fp32", "i8"), ("3.9.0", "bf16", "i32"),
 ])
 def test_extrema_and_scans_have_the_types_of_each_release(version: str, bf16: str, bytes_: str):

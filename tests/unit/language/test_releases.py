@@ -13,20 +13,22 @@ from tridiff.fuzz.statements.launching import declined
 from tridiff.fuzz.target import Limits
 from tridiff.fuzz.versions import within
 
+each = pytest.mark.parametrize
+
 
 def _drawn(target: str, *releases: str, number: int = 150) -> list[Case]:
     limits = Limits(elements=1 << 8, rows=8, variants=False, releases=releases)
     return draws(find(target).draw.cases(limits), number, seed=5)
 
 
-@pytest.mark.parametrize("target", ["language.statements", "language.functions", "language.pointers"])
+@each("target", ["language.statements", "language.functions", "language.pointers"])
 def test_programs_have_no_construct_that_their_release_does_not_take(target: str):
     """On 3.6.0 four of five programs of functions were refused for one."""
     assert not [reason for case in _drawn(target, "3.6.0") if (reason := declined(script_of(case), "3.6.0"))]
     assert any(declined(script_of(case), "3.6.0") for case in _drawn(target, "3.9.0", number=30))
 
 
-@pytest.mark.parametrize("releases, block_pointers, newer", [
+@each("releases, block_pointers, newer", [
     (("3.6.0",), True, False), (("3.9.0",), False, True), (("3.6.0", "3.9.0"), False, False), ((), True, True)])
 def test_rows_and_scenes_are_those_of_all_releases_that_run_them(
         releases: tuple[str, ...], block_pointers: bool, newer: bool):
@@ -48,7 +50,7 @@ def test_what_is_asked_for_and_not_there_is_drawn_and_told():
     assert asked.among(there) == ["tl.make_block_ptr"]
 
 
-@pytest.mark.parametrize("triton, since, until, there", [
+@each("triton, since, until, there", [
     ("3.6.0", "3.7.0", "", False), ("3.7.1", "3.7.0", "", True), ("3.9.0", "", "3.8.0", False),
     ("3.8.2", "", "3.8.0", True), ("a checkout", "3.9.0", "", True), ("3.10.0", "3.9.0", "", True)])
 def test_a_release_is_within_what_came_with_one_and_went_after_another(

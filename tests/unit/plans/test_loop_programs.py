@@ -17,8 +17,10 @@ from tridiff.kernels.pipelines.loop_programs import BoxCopy, BoxReduction, Descr
 from tridiff.kernels.ttgir import text as ttgir
 from tridiff.kernels.ttgir.text import Partitions, Text, Tokens, WarpNumbers
 
+each = pytest.mark.parametrize
 
-@pytest.mark.parametrize("loop", [
+
+@each("loop", [
     Product(inner=64, dtype="i8"), Product(inner=128, m=128, n=128, block=128, stages=5),
     DescribedProduct(inner=96), BoxReduction(rows=1, width=16, kind="xor", dtype="fp32")])
 def test_what_no_loop_can_be_is_told(loop: Product | DescribedProduct | BoxReduction):
@@ -49,7 +51,7 @@ def test_all_pairs_of_options_are_drawn_and_no_option_stays_that_a_failure_does_
     assert least.hints == (1, False, True, False, False) and least.lines == 1
 
 
-@pytest.mark.parametrize("text", [
+@each("text", [
     Text(form=Tokens(groups=2, pending=2)), Text(form=Partitions(), warps=2),
     Text(form=WarpNumbers(region="partition"), warps=1)])
 def test_what_no_text_can_be_is_told(text: Text):
@@ -74,7 +76,7 @@ def shrunk(case: Case, target: Target, keeps: Callable[[Case], bool]) -> Case:
     raise AssertionError("the steps go in circles")
 
 
-@pytest.mark.parametrize("target", (*LOOPS, *TEXTS), ids=lambda target: target.name)
+@each("target", (*LOOPS, *TEXTS), ids=lambda target: target.name)
 def test_every_step_is_valid_or_refused_and_smaller(target: Target):
     for case in drawn(target, 15, number=3):
         steps = list(target.shrink.steps(case))
@@ -84,7 +86,7 @@ def test_every_step_is_valid_or_refused_and_smaller(target: Target):
         assert not any(map(target.draw.valid, target.shrink.steps(least)))
 
 
-@pytest.mark.parametrize(("name", "words", "least"), [
+@each("name, words, least", [
     ("descriptors.boxes", "boxes of half a slot", {"rows": 1, "width": 1, "columns": 16, "stages": 2}),
     ("loops.warp_specialize", "product, one stage", {"inner": 32, "m": 16, "n": 16, "stages": 1, "block": 32}),
     ("loops.warp_specialize", "product, rows split",

@@ -15,6 +15,7 @@ from tridiff.kernels.pipelines.legal import problem
 from tridiff.kernels.pipelines.model import Schedule, expected, schedules, simulate, verdicts
 from tridiff.kernels.pipelines.plan import Dot, Op, Plan, Source, Store, TmaStore, Worker
 
+each = pytest.mark.parametrize
 _TMA = Source(copy="tma", swizzle=128)
 PLANS = {
     "groups": Plan(tiles=5, ring=3, ahead=2, cut=5, ops=(Op(kind="add"), Op(kind="stage"))),
@@ -29,19 +30,19 @@ PLANS = {
                         workers=(Worker(role="load"), Worker(role="compute_second"))),
 }
 
-@pytest.mark.parametrize("name", PLANS)
+@each("name", PLANS)
 def test_the_plans_of_this_file_are_legal_and_right_under_every_schedule(name: str):
     assert problem(PLANS[name]) == ""
     assert verdicts(build(PLANS[name])) == {"right"}
 
 
-@pytest.mark.parametrize("target", TARGETS, ids=lambda target: target.name)
+@each("target", TARGETS, ids=lambda target: target.name)
 def test_drawn_plans_are_right_under_every_schedule(target: Target):
     for case in drawn(target, 40, number=5):
         assert verdicts(build(case.program), seeds=2) == {"right"}, case.program
 
 
-@pytest.mark.parametrize("fault", sorted(set(FAULTS) - SILENT))
+@each("fault", sorted(set(FAULTS) - SILENT))
 def test_every_fault_shows_under_some_schedule(fault: str):
     planted = 0
     for name, plan in PLANS.items():
@@ -72,7 +73,7 @@ def shows(fault: str, plan: Plan) -> bool:
     return fault in SILENT or any(one.outcome != "finished" or one.outputs != wanted for one in results)
 
 
-@pytest.mark.parametrize("target", TARGETS, ids=lambda target: target.name)
+@each("target", TARGETS, ids=lambda target: target.name)
 def test_every_fault_of_a_target_shows_in_some_of_its_plans(target: Target):
     """In three of the drawn ones at least, each under the first schedule that tells it from a right kernel."""
     plans = [case.program for case in drawn(target, 160, number=31, elements=1 << 13, rows=132)]

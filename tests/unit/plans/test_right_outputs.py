@@ -12,6 +12,8 @@ from tridiff.fuzz.target import Target
 from tridiff.oracles import bits
 from tridiff.oracles.dtypes import torch_dtype
 
+each = pytest.mark.parametrize
+
 
 def _answered(case: Case, target: Target) -> dict[str, Buffer]:
     """The case's arrays with what torch expects in the outputs."""
@@ -25,7 +27,7 @@ def _answered(case: Case, target: Target) -> dict[str, Buffer]:
     return buffers
 
 
-@pytest.mark.parametrize("target", ALL, ids=lambda target: target.name)
+@each("target", ALL, ids=lambda target: target.name)
 def test_right_outputs_agree_when_oracles_are_asked_about_few_rows(
         target: Target, monkeypatch: pytest.MonkeyPatch):
     monkeypatch.setattr(judging, "HOST_ELEMENTS", 64)
@@ -34,14 +36,14 @@ def test_right_outputs_agree_when_oracles_are_asked_about_few_rows(
         assert judged.verdict is Verdict.AGREE, (judged.reason, case)
 
 
-@pytest.mark.parametrize("target", ALL, ids=lambda target: target.name)
+@each("target", ALL, ids=lambda target: target.name)
 def test_every_drawn_case_is_valid_under_the_widest_limits(target: Target):
     for case in drawn(target, 20, number=14, elements=1 << 22, rows=1 << 20):
         assert target.draw.valid(case), (case.sizes, case.params, case.program)
         assert case.elements() <= 1 << 20
 
 
-@pytest.mark.parametrize(("name", "chip", "triton", "runs"), [
+@each("name, chip, triton, runs", [
     ("descriptors.gather", "9.0", "3.9.0", False), ("descriptors.gather", "10.0", "3.9.0", True),
     ("tma.reduce", "9.0", "3.6.0", False), ("tma.reduce", "9.0", "3.9.0", True),
     ("tma.load_store", "8.0", "3.9.0", False), ("async.copy_ring", "8.0", "3.6.0", True),

@@ -12,6 +12,7 @@ from tridiff.fuzz.planted.hidden import hidden, told
 from tridiff.fuzz.planted.measure import tried
 from tridiff.fuzz.planted.record import Outcome
 
+each = pytest.mark.parametrize
 _FILE = "language/core.py"
 _TEXT = b'''
 def f(a, b):
@@ -36,14 +37,14 @@ def edit(before: str) -> Edit:
     return next(one for one in edits_of(_FILE, _TEXT) if one.before == before and not one.harmless)
 
 
-@pytest.mark.parametrize("before, why", [
+@each("before, why", [
     ("a - 7", "no such a"), ("5", "no such a"), ("a - 9", ""), ("a, b", "only text"), ("b - 11", ""),
     ("a - 15", "small"), ("13", "small")])
 def test_what_lies_out_of_reach_cannot_show(before: str, why: str):
     assert hidden(edit(before), _TEXT) == why
 
 
-@pytest.mark.parametrize("operator, line, why", [
+@each("operator, line, why", [
     ("ignored_branch", 3, "no such a"), ("negated_condition", 3, ""), ("other_comparison", 3, ""),
     ("negated_condition", 8, ""), ("off_by_one", 3, "no such a")])
 def test_a_condition_that_is_turned_round_shows(operator: str, line: int, why: str):
@@ -51,7 +52,7 @@ def test_a_condition_that_is_turned_round_shows(operator: str, line: int, why: s
     assert hidden(found, _TEXT) == why
 
 
-@pytest.mark.parametrize("test, way, why", [
+@each("test, way, why", [
     ("not a < 5", "true", "no such a"), ("not a < 5", "false", ""), ("a <= 5", "true", "no such a"),
     ("a <= 5", "false", ""), ("a > 5", "false", "no such a"), ("a == 5", "true", ""), ("g(a < 5) < b", "false", "")])
 def test_a_comparison_that_is_true_where_the_other_is_cannot_show(test: str, way: str, why: str,
@@ -62,7 +63,7 @@ def test_a_comparison_that_is_true_where_the_other_is_cannot_show(test: str, way
     assert hidden(first, data) == why
 
 
-@pytest.mark.parametrize("keyword, shows", [("defaults", False), ("args", True)])
+@each("keyword, shows", [("defaults", False), ("args", True)])
 def test_a_list_that_python_adds_to_a_node_of_a_syntax_tree_cannot_show(keyword: str, shows: bool,
                                                                         monkeypatch: pytest.MonkeyPatch):
     data = b"def f(a):\n    return ast.arguments(args=[a], defaults=[])\n"
@@ -74,14 +75,14 @@ def test_a_list_that_python_adds_to_a_node_of_a_syntax_tree_cannot_show(keyword:
     assert not hidden(found, data)
 
 
-@pytest.mark.parametrize("before, why", [("a - 7", "no such a"), ("5", ""), ("a, b", "only text"), ("13", "")])
+@each("before, why", [("a - 7", "no such a"), ("5", ""), ("a, b", "only text"), ("13", "")])
 def test_a_condition_that_no_case_asked_may_show(before: str, why: str, monkeypatch: pytest.MonkeyPatch):
     assert hidden(edit(before), _TEXT, reached=False) == why
     monkeypatch.setattr(reach, "table", lambda: {f"{_FILE} f: *": "never called"})
     assert hidden(edit(before), _TEXT, reached=False) == "never called"
 
 
-@pytest.mark.parametrize("outcome, harmless, expected", [
+@each("outcome, harmless, expected", [
     ("missed", False, "cannot show"), ("not reached", False, "cannot show"), ("caught", False, "caught"),
     ("changed code", False, "changed code"), ("missed", True, "missed")])
 def test_only_what_was_tried_and_missed_is_asked_about(outcome: Outcome, harmless: bool, expected: str,

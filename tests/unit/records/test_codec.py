@@ -49,6 +49,7 @@ from tridiff.fuzz.registry import all_targets, find
 from tridiff.fuzz.target import Limits
 from tridiff.fuzz.workers import protocol
 
+each = pytest.mark.parametrize
 TEXT = st.text(max_size=30)
 QUICK = settings(max_examples=20, suppress_health_check=list(HealthCheck))
 RECORDS = (Environment, Evidence, Expectation, LaunchOptions, Layout, Outcome, RowCounts, Seconds, Signature, Counts,
@@ -119,7 +120,7 @@ def _struct(info: msgspec.inspect.StructType) -> st.SearchStrategy[object]:
     return _STRUCTS[info.cls]
 
 
-@pytest.mark.parametrize("kind", RECORDS, ids=lambda kind: kind.__name__)
+@each("kind", RECORDS, ids=lambda kind: kind.__name__)
 @QUICK
 @given(data=st.data())
 def test_every_record_survives_json(kind: type[msgspec.Struct], data: st.DataObject):
@@ -165,7 +166,7 @@ def test_digests_are_stable():
     assert (signature.key, signature.digest) == ("t | own | crash | SIGSEGV |  | int", "51b61f4044")
 
 
-@pytest.mark.parametrize("change", [
+@each("change", [
     {"repeats": 1}, {"options": LaunchOptions(num_warps=8)}, {"sizes": {"rows": 11}}, {"params": {"block": 8}},
     {"target": "triton.vector_sub"}, {"variants": (LaunchOptions(),)}])
 def test_any_change_changes_the_digest(change: dict[str, object]):
@@ -180,7 +181,7 @@ def mangled(**changes: object) -> bytes:
     return json.dumps(fields).encode()
 
 
-@pytest.mark.parametrize("data, message", [
+@each("data, message", [
     (mangled(surprise=1), "Object contains unknown field `surprise`"),
     (mangled(repeats="1"), "Expected `int`, got `str` - at `$.repeats`"),
     (mangled(repeats=1.0), "Expected `int`, got `float` - at `$.repeats`"),
@@ -204,7 +205,7 @@ def test_nothing_is_written_as_nan():
         layout([math.nan])
 
 
-@pytest.mark.parametrize("name", ["../x", "a b", "", "x" * 65, "a\n", "1a", "a/b", "a\x00"])
+@each("name", ["../x", "a b", "", "x" * 65, "a\n", "1a", "a/b", "a\x00"])
 def test_names_cannot_escape(name: str):
     refusal(lambda: decode(mangled(target=name), Case))
 
@@ -249,7 +250,7 @@ def test_a_plain_case_passes():
     addition(rows=MAX_ELEMENTS, dtype="i8").check()
 
 
-@pytest.mark.parametrize("case, message", [
+@each("case, message", [
     (addition(rows=10**13, dtype="i8"), "array a would take 10,000,000,000,000 bytes (10,000,000,000,000 elements); "
      "keep every array within 268,435,456 elements"),
     (addition(rows=MAX_ELEMENTS + 1, dtype="fp64"), "array a would take 2,147,483,656 bytes (268,435,457 elements); "
@@ -278,7 +279,7 @@ def test_what_cannot_be_materialised_is_refused_before_anything_is_allocated(cas
     assert peak < 1 << 20
 
 
-@pytest.mark.parametrize("layout", [Layout(broadcast=("rows",)), Layout(step=16), Layout(gap=64)])
+@each("layout", [Layout(broadcast=("rows",)), Layout(step=16), Layout(gap=64)])
 def test_layouts_cannot_hide_a_large_array(layout: Layout):
     case = with_array(layout=layout)
     case.check()
@@ -304,7 +305,7 @@ def summary_of(counts: Counts, **more: object) -> Summary:
     return Summary(id="x", options=campaign_options(), environments=(), counts=counts, **{"by_target": (), **more})
 
 
-@pytest.mark.parametrize("counts, new, status", [
+@each("counts, new, status", [
     (Counts(), (), 2), (Counts(executed=5, not_checked=3, refused=2), (), 2), (Counts(executed=1, agree=1), (), 0),
     (Counts(executed=2, agree=1, disagree=1), (), 0), (Counts(executed=2, agree=1, disagree=1), ("x",), 1),
     (Counts(), ("x",), 2),
@@ -315,7 +316,7 @@ def test_exit_status(counts: Counts, new: tuple[str, ...], status: int):
     assert summary_of(counts, new_findings=new, repaired=("it was run again",)).exit_status == status
 
 
-@pytest.mark.parametrize("asked, status", [(("interpreter", "compile:gfx942"), 2), (("interpreter", "compile"), 0)])
+@each("asked, status", [(("interpreter", "compile:gfx942"), 2), (("interpreter", "compile"), 0)])
 def test_a_chip_that_was_asked_for_by_name_and_that_nothing_can_be_compiled_for(asked: tuple[str, ...],
                                                                                status: int):
     """Beside one for which something was, and one of which nothing was drawn."""
@@ -343,7 +344,7 @@ def test_an_error_is_always_one_line():
     assert digest(Put(value="1")) == digest(Put(value="1")) != digest(Put(value="2"))
 
 
-@pytest.mark.parametrize("name", ["codegen.reduction", "gluon.view_chain", "async.copy_ring", "loops.num_stages"])
+@each("name", ["codegen.reduction", "gluon.view_chain", "async.copy_ring", "loops.num_stages"])
 def test_a_generated_case_keeps_its_digest_on_the_way_between_processes(name: str):
     @QUICK
     @given(find(name).draw.cases(Limits(elements=1 << 10, rows=4)))

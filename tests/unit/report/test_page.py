@@ -16,6 +16,7 @@ from tridiff.fuzz.report.html import html, trimmed
 from tridiff.fuzz.report.junit import junit
 from tridiff.fuzz.report.model import Finding, Script
 
+each = pytest.mark.parametrize
 NEW = "illegal-address-7f92aee734"
 MEGABYTE = 1_000_000
 
@@ -59,7 +60,7 @@ def pages(tmp_path_factory: pytest.TempPathFactory) -> dict[str, Path]:
     return made
 
 
-@pytest.mark.parametrize("name", ["night", "gate"])
+@each("name", ["night", "gate"])
 def test_a_page_is_one_small_file_in_which_foreign_text_is_text(pages: dict[str, Path], name: str):
     text = pages[name].read_text(encoding="utf-8")
     found = Parsed(text)
@@ -256,8 +257,8 @@ return problems;
 
 
 @needs_browser
-@pytest.mark.parametrize("name", ["night", "gate"])
-@pytest.mark.parametrize("scheme", ["light", "dark"])
+@each("name", ["night", "gate"])
+@each("scheme", ["light", "dark"])
 def test_accessibility(pages: dict[str, Path], window: Browser, name: str, scheme: str):
     window.open(pages[name].as_uri())
     window.emulate(prefers_color_scheme=scheme)

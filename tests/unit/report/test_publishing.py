@@ -30,6 +30,7 @@ from tridiff.fuzz.repro.script import Answer, Run
 from tridiff.fuzz.repro.script import Script as Written
 from tridiff.fuzz.repro.script import script as script_of
 
+each = pytest.mark.parametrize
 NEW = "zero-sign-c65330b634"
 HANG = "launch-6e7987d24d"
 REGRESSED = "run on the candidate it says BUG, on the baseline OK"
@@ -163,7 +164,7 @@ def test_a_gate_runs_each_script_on_both_builds(tmp_path: Path, told: Told):
     assert {path.name for path in folder.iterdir()} >= {"report.html", "junit.xml", "report.sarif"}
 
 
-@pytest.mark.parametrize("release, paths", [("3.9.0", ("/new", "/old")), ("3.9.1", ("", ""))])
+@each("release, paths", [("3.9.0", ("/new", "/old")), ("3.9.1", ("", ""))])
 def test_scripts_that_are_written_later_run_on_both_builds_if_these_are_still_the_same(
         tmp_path: Path, told: Told, monkeypatch: pytest.MonkeyPatch, release: str,
         paths: tuple[str, str]):
@@ -297,7 +298,7 @@ def test_the_time_of_a_campaign_ends_with_what_is_told_of_its_findings(monkeypat
     assert (scripts.seconds_left(900.0), scripts.seconds_left(9000.0)) == (0.0, scripts.MOST)
 
 
-@pytest.mark.parametrize("changes, seconds", [
+@each("changes, seconds", [
     ({"seconds": 10.0}, 15.0), ({"seconds": 600.0}, 60.0), ({"seconds": 28800.0}, 300.0), ({"shrink": False}, 0.0),
     ({"max_cases": 5}, 4.0)])
 def test_scripts_take_a_tenth_of_the_time(changes: dict[str, object], seconds: float):
@@ -327,7 +328,7 @@ def test_a_real_script_is_written_and_run():
     assert one.note == "run here it says BUG"
 
 
-@pytest.mark.parametrize("kind", ["night", "gate"])
+@each("kind", ["night", "gate"])
 def test_a_full_disk_costs_a_line_and_no_half_a_file(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, kind: str,
                                                      told: Told):
     folder = night(tmp_path, new=(entry(NEW),)) if kind == "night" else gate(tmp_path)
@@ -377,7 +378,7 @@ def test_the_command_writes_what_is_asked_for(tmp_path: Path, capsys: pytest.Cap
     assert json.loads(capsys.readouterr().out)["verdict"] == "do not upgrade"
 
 
-@pytest.mark.parametrize("arguments, said", [
+@each("arguments, said", [
     (("nothing",), "no record is called nothing; name a folder below"),
     (("--junit", "-", "--json"), "two things cannot go to stdout; name a file for all but one of them"),
     (("--html", "/proc/nope/x.html"), "cannot be written"),

@@ -16,6 +16,7 @@ from tridiff.fuzz.report.html import html
 from tridiff.fuzz.report.junit import junit
 from tridiff.fuzz.report.record import find_record, report_of
 
+each = pytest.mark.parametrize
 NEWCOMER = "illegal-address-7f92aee734"
 
 
@@ -51,7 +52,7 @@ def test_a_joint_launch_that_fails_is_a_finding(tmp_path: Path):
     assert [one.id for one in told.of(NEW)] == ["a.json"] and "its cases pass alone" in junit(told)
 
 
-@pytest.mark.parametrize("changes, verdict, why", [
+@each("changes, verdict, why", [
     ({}, "nothing new", "1,180 of 1,200 cases were checked, 2,500,000 independent inputs judged"),
     ({"counts": Counts(executed=5, not_checked=5)}, "could not check", "no case was checked"),
     ({"errors": ("triton.a on cuda: the driver died",)}, "could not check", "work was lost: 1 errors"),
@@ -106,7 +107,7 @@ def test_every_cell_of_a_campaign_and_of_its_history_is_looked_at_once(
     assert cells <= len(asked) <= cells + len(found.gained) + len(found.lost)
 
 
-@pytest.mark.parametrize("cell, kind", [
+@each("cell, kind", [
     ("ir ttg.local_load i8 plain>blocked 2d", "ir ttg"), ("op=add dtype=i8 feature=mask", "op dtype feature"),
     ("pair=mask+sort", "pair"), ("op=add dtype=i8 feature=reduction=split", "op dtype feature"),
     ("ring of three", "ring")])
@@ -147,7 +148,7 @@ def test_a_gate_says_what_blocks_what_needs_a_guard_and_what_is_only_shown(tmp_p
     assert skipped["gluon.fp4"] == "no pair of it was decided" and not skipped["helpers.frexp"]
 
 
-@pytest.mark.parametrize("folder", sorted(path.parent for name in ("summary.json", "gate.json")
+@each("folder", sorted(path.parent for name in ("summary.json", "gate.json")
                                           for path in (ROOT / "reports").glob(f"*/{name}")),
                          ids=lambda path: path.name)
 def test_every_committed_record_has_a_report(folder: Path):

@@ -21,6 +21,7 @@ from tridiff.fuzz.repro.frame import signs
 from tridiff.fuzz.repro.request import Recorded
 from tridiff.fuzz.repro.script import Answer, Run, Script, about_ptxas, recorded
 
+each = pytest.mark.parametrize
 HERE = ("cuda", "interpreter", "compile:sm_90")
 
 
@@ -55,7 +56,7 @@ def test_a_script_is_run_where_this_version_fails_and_on_the_gpu_first():
     assert chosen(_entry(("3.9.0", "cuda", fails)), offered=("interpreter",), triton="3.9.0") == ("", None)
 
 
-@pytest.mark.parametrize(("verdict", "entry_status", "answer", "state", "status"), [
+@each("verdict, entry_status, answer, state, status", [
     (Verdict.DISAGREE, "stable", "BUG", "as_recorded", 0), (Verdict.DISAGREE, "stable", "OK", "contradicts", 1),
     (Verdict.AGREE, "stable", "BUG", "contradicts", 1), (Verdict.AGREE, "stable", "OK", "as_recorded", 0),
     (Verdict.DISAGREE, "stable", "SKIP", "skip", 2), (Verdict.DISAGREE, "stable", "none", "contradicts", 1),
@@ -77,7 +78,7 @@ def test_an_answer_is_held_against_the_record(
     assert [json.loads(line) for line in record.read_text().splitlines()] == [shown]
 
 
-@pytest.mark.parametrize(("fails", "state"), [(True, "skip"), (False, "contradicts")])
+@each("fails, state", [(True, "skip"), (False, "contradicts")])
 def test_scripts_run_the_interpreter_as_it_is_and_the_record_is_of_the_repaired_one(
     fails: bool, state: str, monkeypatch: pytest.MonkeyPatch,
 ):
@@ -140,7 +141,7 @@ def test_another_verdict_does_not_end_in_the_text_of_the_signature():
     assert recorded(found, subject=subject, backend="interpreter") == (Recorded(verdict=Verdict.DISAGREE, kind=kind),)
 
 
-@pytest.mark.parametrize(("said", "shown"), [
+@each("said, shown", [
     ("  assert a == b\nAssertionError\n\nThe above exception\n\nt.errors.CompilationError: at 6:9:", True),
     ("AssertionError: wrong\n\nThe above exception\n\nt.errors.CompilationError: at 6:9:", False),
     ("t.errors.CompilationError: at 6:9:\nmissing operand", False), ("AssertionError\n", False)])

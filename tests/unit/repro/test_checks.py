@@ -13,6 +13,7 @@ from tridiff.oracles import bits
 from tridiff.oracles.compare import compare
 from tridiff.oracles.rules import ABS, BIT, NUM, NUM0, REL, SUM, ULP, Rule
 
+each = pytest.mark.parametrize
 NEAR = (0.0, -0.0, 1.0, 2.0, -4.0, 0.1, 1e-3, float("inf"), float("-inf"), float("nan"), 1e-46, 3.0e38, -65519.0)
 TYPES = {"fp64": torch.float64, "fp32": torch.float32, "fp16": torch.float16, "bf16": torch.bfloat16,
          "fp8e5": torch.float8_e5m2}
@@ -31,8 +32,8 @@ def _neighbours(values: torch.Tensor, step: int) -> torch.Tensor:
     return moved.to(bits.to_bits(values).dtype).view(values.dtype)
 
 
-@pytest.mark.parametrize("dtype", TYPES)
-@pytest.mark.parametrize("rule", [ULPS, REL(0.5, origin="a test"), ABS(1e-4, origin="a test"), BOUNDED])
+@each("dtype", TYPES)
+@each("rule", [ULPS, REL(0.5, origin="a test"), ABS(1e-4, origin="a test"), BOUNDED])
 def test_intervals_accept_what_the_oracles_accept(dtype: str, rule: Rule):
     """Below a power of two, at zeros, subnormal numbers and the edge of overflow; rounded and unrounded references."""
     wide = torch.tensor(NEAR, dtype=torch.float64)
@@ -91,7 +92,7 @@ def test_a_nan_keeps_its_payload_where_bits_are_asked_for():
     assert not _verdict(torch.tensor([1.0]), _expected(wanted, NUM, "fp32"), "fp32")
 
 
-@pytest.mark.parametrize("dtype", ["fp64", "fp16", "bf16", "fp8e5", "i8", "i64", "u8"])
+@each("dtype", ["fp64", "fp16", "bf16", "fp8e5", "i8", "i64", "u8"])
 def test_long_literals_are_packed_and_give_the_same_bits(dtype: str):
     import base64
     import zlib

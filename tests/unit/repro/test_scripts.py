@@ -32,6 +32,7 @@ from tridiff.fuzz.statements.draft import node, variable
 from tridiff.fuzz.target import Limits
 from tridiff.kernels.codegen.graph import Buffer, Graph, Schedule
 
+each = pytest.mark.parametrize
 ALLOWED = {"numpy", "torch", "triton", "os", "sys", "subprocess", "re", "base64", "zlib", "tempfile"}
 
 
@@ -251,7 +252,7 @@ SHOWN = [(Verdict.CRASH, "SIGSEGV", SEGFAULT, "BUG"), (Verdict.CRASH, "SIGSEGV",
          (Verdict.HANG, "launch", "import time as t; t.sleep(60)", "BUG")]
 
 
-@pytest.mark.parametrize(("verdict", "kind", "statement", "answer"), by_day([
+@each("verdict, kind, statement, answer", by_day([
     *SHOWN, (Verdict.CRASH, "SIGSEGV", ABORTED, "SKIP"), (Verdict.CRASH, "SIGSEGV", "pass", "OK"),
     (Verdict.COMPILE_ERROR, "index N is out of range for PATH", RAISED, "SKIP"),
     (Verdict.COMPILE_ERROR, "index N is out of range for PATH", SEGFAULT, "SKIP"),
@@ -275,7 +276,7 @@ def test_an_unfit_end_before_the_launch_is_no_crash():
     assert run(text).line.startswith("SKIP: ended with -6")
 
 
-@pytest.mark.parametrize(("verdict", "kind"), by_day(
+@each("verdict, kind", by_day(
     [(Verdict.DISAGREE, "value"), (Verdict.CRASH, "SIGABRT"), (Verdict.HANG, "compile")],
     only=[(Verdict.DISAGREE, "value"), (Verdict.CRASH, "SIGABRT")]))
 def test_without_a_gpu_a_script_for_one_is_skipped(verdict: Verdict, kind: str):
@@ -312,7 +313,7 @@ def test_a_memory_order_is_no_matter_of_values():
         build(request(Finding(finding.fault, finding.case, kind="memory_order")))
 
 
-@pytest.mark.parametrize("kind", ["total_warps", "sanitizer", "a kind of tomorrow"])
+@each("kind", ["total_warps", "sanitizer", "a kind of tomorrow"])
 def test_what_the_harness_alone_sees_is_not_told_by_values(kind: str):
     finding = FINDINGS[0]
     with pytest.raises(TridiffError, match=f"{kind} is seen by the harness"):
@@ -361,7 +362,7 @@ def test_a_class_of_the_kernels_module_is_written_with_what_it_names():
     assert run(text).answer == "OK"
 
 
-@pytest.mark.parametrize("idiom, operands, defined, used", [
+@each("idiom, operands, defined, used", [
     ("constexpr_function_keyword", 1, "@triton.constexpr_function\ndef doubled(", "doubled(plus=1, n=2)"),
     ("point", 2, "from typing import NamedTuple", "class Point(NamedTuple):")])
 def test_what_the_kernels_module_defines_for_it_is_written(idiom: str, operands: int, defined: str, used: str,
@@ -382,7 +383,7 @@ def answering(monkeypatch: pytest.MonkeyPatch, answers: dict[str, scripts.Answer
     monkeypatch.setattr(scripts, "run", lambda text, **_: Run(answer=answers[text]))
 
 
-@pytest.mark.parametrize(("answers", "chosen"), [
+@each("answers, chosen", [
     ({"short": "BUG", "long": "BUG"}, ("short", "BUG")), ({"short": "OK", "long": "BUG"}, ("long", "BUG")),
     ({"short": "none", "long": "OK"}, ("long", "OK")), ({"short": "OK", "long": "SKIP"}, ("short", "OK")),
     ({"short": "OK", "long": "OK"}, ("long", "OK")), ({"short": "SKIP", "long": "none"}, ("long", "none")),
@@ -395,7 +396,7 @@ def test_the_first_form_that_shows_the_bug_is_taken(
     assert (made.text, made.answer) == chosen
 
 
-@pytest.mark.parametrize(("beside", "chosen"), [
+@each("beside, chosen", [
     ({"short": "OK", "long": "OK"}, ("short", "OK")), ({"short": "BUG", "long": "OK"}, ("long", "OK")),
     ({"short": "BUG", "long": "SKIP"}, ("long", "SKIP")), ({"short": "BUG", "long": "BUG"}, ("short", "BUG"))])
 def test_a_form_that_the_other_build_has_right_is_preferred(
@@ -431,7 +432,7 @@ def test_the_child_is_asked_again_without_the_compiler(monkeypatch: pytest.Monke
     assert [one.liveness for one in asked] == [True, False]
 
 
-@pytest.mark.parametrize(("changes", "message"), [
+@each("changes, message", [
     ({"subject": "own+fault:nonsense"}, "has no fault 'nonsense'"),
     ({"case": replace(SEVEN, target="helpers.of_tomorrow")}, "unknown target"),
     ({"case": replace(SEVEN, arrays=())}, "cannot draw it|does not fit"),

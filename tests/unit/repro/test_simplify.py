@@ -13,6 +13,8 @@ from tridiff.fuzz.repro.inline import drop_aliases, squeeze
 from tridiff.fuzz.repro.simplify import DropConversions, FoldArithmetic, bind, constant_node, evaluate, fold
 from tridiff.fuzz.repro.source import Program, inline_expressions, inline_statements, propagate_constants
 
+each = pytest.mark.parametrize
+
 
 def tree(text: str) -> ast.FunctionDef:
     node = ast.parse(textwrap.dedent(text)).body[0]
@@ -36,7 +38,7 @@ def folded(text: str, **options: object) -> str:
     return body(fold(tree(text), **options))
 
 
-@pytest.mark.parametrize(("test", "value"), [
+@each("test, value", [
     ("'x' == 'x'", True), ("'x' != 'x'", False), ("None is None", True), ("None is not None", False), ("3 < 4", True),
     ("-1 >= 0", False), ("not True", False), ("1 == 1 and 2 == 3", False), ("x and False", False),
     ("x or True", True), ("f is None", False), ("f is not None", True),
@@ -46,7 +48,7 @@ def test_constant_conditions_are_decided(test: str, value: bool):
     assert evaluate(node, ("f",)) is value
 
 
-@pytest.mark.parametrize("test", ["x", "x == 1", "x and True", "f", "not f", "f == 1", "f and True", "x is None",
+@each("test", ["x", "x == 1", "x and True", "f", "not f", "f == 1", "f and True", "x is None",
                                   "1 < 2 < 3", "f(x)"])
 def test_other_conditions_stay(test: str):
     """`f` is present, which says that it is not None, not that it is true."""
@@ -82,7 +84,7 @@ def test_a_parameter_that_is_assigned_becomes_a_variable():
         "n = 4\nn = n + 1\nreturn n")
 
 
-@pytest.mark.parametrize(("value", "text"), [
+@each("value, text", [
     (-3, "-3"), (0.5, "0.5"), (float("inf"), "float('inf')"), (float("-inf"), "float('-inf')"), (None, "None"),
     (True, "True"), ("x", "'x'"),
 ])

@@ -35,6 +35,7 @@ from tridiff.fuzz.shrink.explicit import Shrunk, cut_row, minimise
 from tridiff.fuzz.shrink.order import simplicity
 from tridiff.fuzz.target import Limits
 
+each = pytest.mark.parametrize
 DIVISION = find("helpers.div_floor_integer")
 ADDITION = find("triton.vector_add")
 QUICK = settings(max_examples=100, suppress_health_check=list(HealthCheck))
@@ -62,7 +63,7 @@ def plain_but(**changes: object) -> Case:
     return replace(PLAIN, arrays=(replace(PLAIN.arrays[0], **changes), *PLAIN.arrays[1:]))
 
 
-@pytest.mark.parametrize("less", [
+@each("less", [
     division((-1, 0), (2, 1)),
     replace(PLAIN, repeats=1),
     replace(PLAIN, variants=(LaunchOptions(),)),
@@ -76,7 +77,7 @@ def test_what_is_less_simple_than_minus_one_by_two(less: Case):
     assert simplicity(PLAIN, DIVISION) < simplicity(less, DIVISION)
 
 
-@pytest.mark.parametrize("chain", [
+@each("chain", [
     [ramp(start=-1, divisor=2), ramp(start=-1, divisor=2, start_kind="run_time"), ramp(start=-1, divisor=2, block=2),
      ramp(start=-1, divisor=2, divisor_kind="run_time", block=4), ramp(start=0, divisor=1, rows=2)],
     [ramp(start=0, divisor=1), ramp(start=1, divisor=1), ramp(start=1, divisor=-1), ramp(start=-1, divisor=1),
@@ -150,7 +151,7 @@ def test_a_ramp():
     assert pairs(found.case) == [(-1, 2)]
 
 
-@pytest.mark.parametrize("rows", [225, 257])
+@each("rows", [225, 257])
 def test_a_ramp_that_fails_at_its_end_loses_its_head(rows: int):
     # Only the last row is wrong; every run of a long ramp is dear, so that a head that goes in small pieces stays.
     big = ramp(start=3 - rows, divisor=-20, rows=rows, block=128, start_kind="run_time", divisor_kind="loaded")
@@ -158,12 +159,12 @@ def test_a_ramp_that_fails_at_its_end_loses_its_head(rows: int):
     assert pairs(found.case) == [(2, -20)]
 
 
-@pytest.mark.parametrize("value", ["-5e-324", "-0.1"])
+@each("value", ["-5e-324", "-0.1"])
 def test_of_two_numbers_that_differ_in_sign_the_positive_one_is_simpler(value: str):
     assert complexity(value.removeprefix("-"), "fp64") < complexity(value, "fp64")
 
 
-@pytest.mark.parametrize("least", [1, 2, 3, 5, 8, 13, 33])
+@each("least", [1, 2, 3, 5, 8, 13, 33])
 def test_a_number_of_rows(least: int):
     found = shrink(addition(rows=200), lambda c: c.sizes["rows"] >= least)
     assert found.case.sizes == {"rows": least}
@@ -171,14 +172,14 @@ def test_a_number_of_rows(least: int):
     assert found.case.params == {"block": 1}
 
 
-@pytest.mark.parametrize("bound", [1, 7, 100, 255, 256, 65_535, 2**24 + 1, 2**31 - 1])
+@each("bound", [1, 7, 100, 255, 256, 65_535, 2**24 + 1, 2**31 - 1])
 def test_an_integer_threshold(bound: int):
     case = division((2**31 - 1,), (1,))
     found = shrink(case, lambda c: integers(c, "a")[0] >= bound)
     assert integers(found.case, "a") == [bound]
 
 
-@pytest.mark.parametrize("bound", [-1, -9, -100, -32_769, -(2**31)])
+@each("bound", [-1, -9, -100, -32_769, -(2**31)])
 def test_a_negative_threshold(bound: int):
     case = division((-(2**31),), (1,))
     found = shrink(case, lambda c: integers(c, "a")[0] <= bound)
@@ -250,7 +251,7 @@ def every(nth: int, least: int, kind: str = "value") -> Callable[[Case], str]:
     return lambda c: kind if next(runs) % nth == 0 and c.sizes["cols"] >= least else ""
 
 
-@pytest.mark.parametrize("least", [2, 5, 13])
+@each("least", [2, 5, 13])
 def test_a_race_shrinks_to_the_programs_it_needs(least: int):
     found = shrink(scan(cols=200), every(3, least), backend="cuda").case
     assert found.sizes == {"rows": 1, "cols": least}
@@ -267,8 +268,8 @@ def test_a_race_of_many_programs_is_told_by_one_value():
     assert found.array("values").content == Content(base=Constant())
 
 
-@pytest.mark.parametrize(("rows", "cols"), [(1, 900), (300, 3)])
-@pytest.mark.parametrize("drawn", [None, Delay(of="program", access=3, number=0)])
+@each("rows, cols", [(1, 900), (300, 3)])
+@each("drawn", [None, Delay(of="program", access=3, number=0)])
 def test_a_race_of_many_programs_is_told_by_one_that_is_delayed(drawn: Delay | None, rows: int, cols: int):
     runs = itertools.count()
 
@@ -338,7 +339,7 @@ def test_options_layouts_and_variants_go_when_they_do_not_matter():
     assert all(spec.layout == Layout() for spec in found.arrays)
 
 
-@pytest.mark.parametrize("keep", [{"num_warps": 8}, {"enable_fp_fusion": False}, {"num_stages": 1}])
+@each("keep", [{"num_warps": 8}, {"enable_fp_fusion": False}, {"num_stages": 1}])
 def test_the_one_option_that_matters_stays(keep: dict[str, object]):
     options = LaunchOptions(num_warps=8, num_stages=1, enable_fp_fusion=False)
     name, value = next(iter(keep.items()))

@@ -11,6 +11,8 @@ from tridiff.fuzz.statements.draft import node, variable
 from tridiff.kernels.language.call import Call, Operand
 from tridiff.kernels.language.script import Node, Script
 
+each = pytest.mark.parametrize
+
 
 def number(value: str) -> Node:
     return node("number", value=value)
@@ -19,7 +21,7 @@ def number(value: str) -> Node:
 LONG = node("block", *[variable("v" * 40)] * 4)
 
 
-@pytest.mark.parametrize("node, written", [
+@each("node, written", [
     (node("else"), "else"), (variable("x0"), "name(name=x0)"),
     (node("item", number("-1.5"), place=2, list=True),
      "item(place:2, list:true, number(value=-1.5))"),
@@ -38,14 +40,14 @@ def test_a_short_construct_is_a_line(node: Node, written: object):
     assert msgspec.convert(told, Script) == script == msgspec.json.decode(msgspec.json.encode(script), type=Script)
 
 
-@pytest.mark.parametrize("line", [
+@each("line", [
     "", "a(", "a()", "a(b=1", "a(b=1,c)", "a(b=1) ", "a(b:x)", "a(b=1, b=2)", "a b", "a(b))", "1a", "a(b=\u00e4)",
     f"a(b={'1' * 61})", f"a({', '.join('b' * 13)})", "a(" * 9000])
 def test_what_is_no_construct_is_refused_in_one_line(line: str):
     assert len(refusal(lambda: decode(json.dumps({"type": "script", "body": [line]}), Script))) < 300
 
 
-@pytest.mark.parametrize("operand, written", [
+@each("operand, written", [
     (Operand(dtype="i32", shape=(16, 2)), "i32[16,2]"), (Operand(dtype="i32"), "i32"),
     (Operand(kind="scalar", dtype="u64"), "scalar u64"),
     (Operand(kind="constexpr", dtype="fp32", number='float("-inf")'), 'constexpr fp32 float("-inf")'),
@@ -59,7 +61,7 @@ def test_an_operand_is_a_line(operand: Operand, written: object):
         assert msgspec.convert(told, type(program)) == program
 
 
-@pytest.mark.parametrize("line", [
+@each("line", [
     "", "i32[]", "i32[0]", "i32[99999]", "i32[1,1,1,1,1,1]", "I32", "block i32", "number i32 x", "i32 1 2",
     "i32[1", f"i{'3' * 9}"])
 def test_what_is_no_operand_is_refused_in_one_line(line: str):

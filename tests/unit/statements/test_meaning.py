@@ -22,6 +22,8 @@ from tridiff.oracles.by_numpy import language as in_numpy
 from tridiff.oracles.by_torch import language as in_torch
 from tridiff.oracles.dtypes import numpy_dtype, torch_dtype
 
+each = pytest.mark.parametrize
+
 
 def computed(body: str, *, result: str, x: list[int] | list[float] | None = None, of: str = "i32",
              is_open: list[bool] | None = None) -> list[float]:
@@ -47,7 +49,7 @@ def computed(body: str, *, result: str, x: list[int] | list[float] | None = None
     return found[0]
 
 
-@pytest.mark.parametrize(("body", "result", "x", "of", "expected"), [
+@each("body, result, x, of, expected", [
     # Division of integers is towards zero for tensors, and Python's own for numbers.
     ("r = x // 2", "i32", [-3, 3], "i32", [-1, 1]),
     ("n: tl.constexpr = -3 // 2\nr = x + n", "i32", [0], "i32", [-2]),
@@ -79,7 +81,7 @@ def has_no_meaning(source: str) -> bool:
     return bool(refusal(source, memories, {}))
 
 
-@pytest.mark.parametrize("body", [
+@each("body", [
     "r = x & 1.5", "r = x // 2.0", "r = not x", "r = x\nif x > 0:\n    r = 1.5",
     "if x > 0:\n    r = x", "for i in range(0, 4):\n    r = i", "r = x if x > 0 else 1.5",
     "tl.static_assert(x.dtype == tl.int8)\nr = x", "for i in range(0, 4, 0.5):\n    r = x\nr = x",
@@ -111,7 +113,7 @@ def test_what_the_language_refuses(body: str, recwarn: pytest.WarningsRecorder):
     assert has_no_meaning(source) and not recwarn.list
 
 
-@pytest.mark.parametrize(("body", "call", "refused"), [
+@each("body, call, refused", [
     ("n = 3\n    while a > n:\n        n = a.to(tl.uint16)\n    return n", "f(x)", True),
     ("while a < 3:\n        a = a + 0.5\n    return a", "f(x)", True),
     ("if a < 3:\n        b = a\n    else:\n        b = a.to(tl.int8)\n    return b", "f(x)", True),
@@ -145,9 +147,9 @@ class Heir(Pair):
 """
 
 
-@pytest.mark.parametrize("other, refused", [("x + 1", False), ("x.to(tl.int8)", True), ("x[None]", True)])
-@pytest.mark.parametrize("made, first", [("({0}, {1})", "[0]"), ("Pair({0}, {1})", ".a")])
-@pytest.mark.parametrize("where", ["if x > 1:", "for i in range(3):"])
+@each("other, refused", [("x + 1", False), ("x.to(tl.int8)", True), ("x[None]", True)])
+@each("made, first", [("({0}, {1})", "[0]"), ("Pair({0}, {1})", ".a")])
+@each("where", ["if x > 1:", "for i in range(3):"])
 def test_what_variables_hold_keeps_its_types_in_loops_and_branches(
         where: str, made: str, first: str, other: str, refused: bool):
     """Of tuples and of aggregates, which exchange two tensors here."""
@@ -158,7 +160,7 @@ def test_what_variables_hold_keeps_its_types_in_loops_and_branches(
     assert has_no_meaning(source) is refused
 
 
-@pytest.mark.parametrize("made, refused", [
+@each("made, refused", [
     ("Pair(x, 3).a", False), ("Heir(x, 3).a", False), ("Pair(2 + 1, 3).a + x", True), ("Heir(True, 3).a | x", True)])
 def test_fields_that_are_tensors_take_no_numbers(made: str, refused: bool):
     source = _PAIR + f"def kernel(x_ptr, out_ptr):\n    x = tl.load(x_ptr)\n    tl.store(out_ptr, {made})\n"
@@ -236,7 +238,7 @@ def test_a_function_returns_one_type_wherever_it_returns():
     assert "AttributeError" in refused("4", "a", "n.to(tl.int32)", "f(x, 3) + f(x, x)")
 
 
-@pytest.mark.parametrize("extremum", ["tl.minimum(x, -x)", "max(-x, x)", "max(x * -1.0, 0)", "min(0.0, -x)",
+@each("extremum", ["tl.minimum(x, -x)", "max(-x, x)", "max(x * -1.0, 0)", "min(0.0, -x)",
                                       "tl.max(x * (1 - 2 * tl.arange(0, 2).to(tl.float32)))"])
 def test_which_zero_an_extremum_of_both_gives_is_open_to_whoever_looks_at_its_bits(extremum: str):
     """min.f32 gives -0.0, numpy the first of the two; elsewhere no contract tells zeros apart."""

@@ -15,6 +15,7 @@ from tridiff.fuzz.versions import before
 from tridiff.fuzz.workers.pool import Pool, PoolOptions
 from tridiff.kernels.language.refusal import Refusal
 
+each = pytest.mark.parametrize
 TARGET = "language.refusals"
 
 
@@ -24,11 +25,11 @@ def compiler() -> Iterator[Pool]:
         yield made
 
 
-@pytest.mark.parametrize("row", [*tuple(REFUSED)[::5], "index_tensor", "argmax_of_scalar", "exchange_by_scalars",
+@each("row", [*tuple(REFUSED)[::5], "index_tensor", "argmax_of_scalar", "exchange_by_scalars",
                                  "pointer_from_narrow", "pointer_to_pointers", "rounded_quotient_by_integer",
                                  "rounded_quotient_by_half", "dot_to_bfloat", "reduction_of_number", "scan_of_scalar",
                                  "number_for_tensor_field"])
-@pytest.mark.parametrize("mended", [False, True])
+@each("mended", [False, True])
 def test_wrong_kernels_are_refused_and_right_ones_taken(row: str, mended: bool, compiler: Pool):
     case = case_of(TARGET, Refusal(row=row, mended=mended), 0)
     outcome = compiler.execute(case, "own")
@@ -51,7 +52,7 @@ def test_a_worker_can_read_every_wrong_kernel():
         assert decode(encode(case), Case) == case
 
 
-@pytest.mark.parametrize("row", ["index_slice", "range_not_power", "rounded_quotient_by_integer"])
+@each("row", ["index_slice", "range_not_power", "rounded_quotient_by_integer"])
 def test_a_front_end_that_takes_everything_is_found_out(row: str, compiler: Pool):
     outcome = compiler.execute(case_of(TARGET, Refusal(row=row), 0), "own+fault:nothing_refused")
     assert outcome.signature is not None and outcome.signature.kind == "accepted"

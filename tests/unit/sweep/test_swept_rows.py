@@ -18,6 +18,8 @@ from tridiff.fuzz.workers.pool import Pool, PoolOptions
 from tridiff.oracles.dtypes import FLOATS, FP8, INTEGERS, NAMES
 from tridiff.oracles.dtypes import dtype as info_of
 
+each = pytest.mark.parametrize
+
 
 def made(name: str, *types: str) -> list[tuple[Case, int]]:
     """The cases of the first call of a row on operands of these types."""
@@ -36,14 +38,14 @@ def words(one: Case, name: str) -> list[int]:
     return [to_bits(text, spec.dtype) for text in spec.content.base.values]
 
 
-@pytest.mark.parametrize(("name", "dtype", "bits"), [
+@each("name, dtype, bits", [
     ("tl.abs", "i8", 8), ("tl.abs", "bf16", 16), ("tl.cast", "fp8e5", 8)])
 def test_one_operand_takes_every_pattern_once(name: str, dtype: str, bits: int):
     one = case(name, dtype)
     assert sorted(words(one, "x0")) == list(range(1 << bits)) and cases.valid(one)
 
 
-@pytest.mark.parametrize("types", [("i8", "i8"), ("i8", "u8"), ("u8", "i8")])
+@each("types", [("i8", "i8"), ("i8", "u8"), ("u8", "i8")])
 def test_two_operands_of_8_bits_take_every_pair_once(types: tuple[str, str]):
     one = case("operator.add", *types)
     assert set(zip(words(one, "x0"), words(one, "x1"), strict=True)) == set(product(range(256), repeat=2))
@@ -61,7 +63,7 @@ def test_a_choice_between_bytes_takes_every_triple_once():
     assert len(found) == 2 and sorted(triples) == sorted(product(range(2), range(256), range(256)))
 
 
-@pytest.mark.parametrize("name, types", [
+@each("name, types", [
     ("operator.mul", ("i16", "i16")), ("operator.add", ("fp16", "fp16")), ("libdevice.div_rz", ("fp32", "fp32"))])
 def test_wider_pairs_take_chosen_patterns_each_beside_each(name: str, types: tuple[str, str]):
     ((one, inputs),) = made(name, *types)
@@ -77,7 +79,7 @@ def test_orders_of_bessel_functions_are_those_of_the_contract():
     assert set(words(case("libdevice.jn", "i32", "fp64"), "x0")) == set(range(13))
 
 
-@pytest.mark.parametrize("name", [one for one in NAMES if info_of(one).bits > 16])
+@each("name", [one for one in NAMES if info_of(one).bits > 16])
 def test_chosen_patterns_are_many_and_have_every_exponent(name: str):
     found, info = chosen(name, 1 << 16), info_of(name)
     assert len(set(found)) == 1 << 16 and max(found) < size(name)
@@ -88,7 +90,7 @@ def test_chosen_patterns_are_many_and_have_every_exponent(name: str):
         assert name == "fp64" or halves | {half + 1 for half in halves} | {half - 1 for half in halves} <= lowest
 
 
-@pytest.mark.parametrize("name", [*INTEGERS, *FLOATS, *FP8])
+@each("name", [*INTEGERS, *FLOATS, *FP8])
 def test_what_folds_takes_every_line_over_three_values_several_times(name: str):
     assert all(len({to_bits(text, name) for text in letters}) == 3 for letters in alphabets(name))
     row = "fp8.sort" if name in FP8 else "tl.argmax"

@@ -17,6 +17,7 @@ from tridiff.fuzz.workers import execute
 from tridiff.fuzz.workers.failures import classify
 from tridiff.oracles.rules import ABS, BIT, NUM0
 
+each = pytest.mark.parametrize
 Kernel = Callable[[Launch, int], None]
 
 
@@ -71,7 +72,7 @@ def test_a_target_may_name_arrays_that_are_alike_by_one_word():
     assert outcome.reason == "1 of 3 rows of out are wrong (value)"
 
 
-@pytest.mark.parametrize("value, wrong, kind", [
+@each("value, wrong, kind", [
     ("1.0", float("nan"), "nan_unexpected"), ("nan", 3.0, "nan_missing"), ("inf", 3.0, "inf"), ("1.0", 2.5, "value")])
 def test_kinds_of_mismatch(value: str, wrong: float, kind: str):
     outcome = judge(case(value, "1.0", dtype="fp32"), wrong_at(0, wrong))
@@ -85,7 +86,7 @@ def test_the_sign_of_zero_counts_where_the_rule_says_so():
 
 # -- memory ---------------------------------------------------------------------------------------
 
-@pytest.mark.parametrize("dtype", ["i32", "u8", "fp32", "fp16", "fp8e5"])
+@each("dtype", ["i32", "u8", "fp32", "fp16", "fp8e5"])
 def test_an_element_that_was_never_written(dtype: str):
     def kernel(launch: Launch, number: int) -> None:
         out, a = logical(launch, "out"), logical(launch, "a")
@@ -97,7 +98,7 @@ def test_an_element_that_was_never_written(dtype: str):
     assert outcome.failing_rows == (2,)
 
 
-@pytest.mark.parametrize("dtype, value", [("fp32", "nan"), ("i8", "-85")])
+@each("dtype, value", [("fp32", "nan"), ("i8", "-85")])
 def test_an_unwritten_element_whose_right_value_looks_like_poison(dtype: str, value: str):
     """The first launch shows nothing: poison is a NaN, and 0xAB + 0xAB wraps to 86, so -85 stands for the copy."""
     outcome = judge(case("1", value, dtype=dtype), of=target(oracles=("same_torch", "same_numpy")),
@@ -114,8 +115,8 @@ def test_a_written_nan_is_not_taken_for_poison():
     assert outcome.launches == 2, "the poison pattern among the results asks for a second launch"
 
 
-@pytest.mark.parametrize("gap, offset", [(0, 0), (1, 3)])
-@pytest.mark.parametrize("where", ["before", "behind"])
+@each("gap, offset", [(0, 0), (1, 3)])
+@each("where", ["before", "behind"])
 def test_a_write_outside_the_array(where: str, gap: int, offset: int):
     def trespass(launch: Launch, number: int) -> None:
         pointer = launch.pointer("out")
@@ -237,7 +238,7 @@ def test_other_bits_under_other_options_are_option_dependence():
     assert outcome.reason.startswith("2 elements of out differ under LaunchOptions(num_warps=8")
 
 
-@pytest.mark.parametrize("more", [{"variants": (VARIANT,)}, {"repeats": 1}], ids=["variant", "repeat"])
+@each("more", [{"variants": (VARIANT,)}, {"repeats": 1}], ids=["variant", "repeat"])
 def test_a_second_launch_that_writes_outside_is_seen(more: dict[str, Any]):
     kernel = then(lambda launch, number: launch.pointer("out")[2].fill_(1) if number == 1 else None)
     assert shown(judge(case("1", "2", **more), kernel)) == ("out_of_bounds", "out")
@@ -260,7 +261,7 @@ def test_variants_run_with_their_options():
     assert runner.options == [LaunchOptions(), LaunchOptions(), VARIANT, LaunchOptions(num_stages=1)]
 
 
-@pytest.mark.parametrize("readback, reason", [
+@each("readback, reason", [
     ({"num_warps": 8}, "asked for num_warps=4, the compiled kernel has num_warps=8"),
     ({"num_warps": 4, "enable_fp_fusion": False},
      "asked for enable_fp_fusion=True, the compiled kernel has enable_fp_fusion=False"),

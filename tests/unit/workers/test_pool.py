@@ -21,6 +21,7 @@ from tridiff.fuzz.records.outcome import WrongElement
 from tridiff.fuzz.workers import protocol
 from tridiff.fuzz.workers.pool import Pool, PoolOptions
 
+each = pytest.mark.parametrize
 pytestmark = pytest.mark.slow
 
 ENDLESS = 2.0
@@ -65,7 +66,7 @@ def recovers(pool: Pool) -> None:
     assert (outcome.verdict, outcome.signature) == (Verdict.AGREE, None)
 
 
-@pytest.mark.parametrize("fault, verdict, kind", [
+@each("fault, verdict, kind", [
     ("segfault", Verdict.CRASH, "SIGSEGV"), ("illegal_address", Verdict.CRASH, "SIGSEGV"),
     ("device_assert", Verdict.CRASH, "device_assert"), ("out_of_memory", Verdict.CRASH, "out_of_memory"),
     ("worker_killed", Verdict.CRASH, "SIGKILL"), ("endless_kernel", Verdict.HANG, ""),
@@ -99,7 +100,7 @@ def test_a_hang_is_killed_within_its_limit_and_named_after_its_stage(
     assert soon(lambda: not Path(f"/proc/{victim}").exists()), "the hung worker still lives"
 
 
-@pytest.mark.parametrize("pool, fault, verdict, kind", [
+@each("pool, fault, verdict, kind", [
     ("interpreter", "compile_error", Verdict.COMPILE_ERROR, None),
     ("interpreter", "runtime_error", Verdict.CRASH, "device_assert"),
     ("interpreter", "wrong_value", Verdict.DISAGREE, "value"),
@@ -153,7 +154,7 @@ def test_an_oversized_case_is_refused_with_one_line(pool: Pool):
     recovers(pool)
 
 
-@pytest.mark.parametrize("case, subject, message", [
+@each("case, subject, message", [
     (replace(addition(), target="nowhere"), "own", "unknown target 'nowhere'"),
     (addition(), "nobody", "triton.vector_add has no subject 'nobody'"),
     (addition(), "own+fault:nothing", "triton.vector_add has no fault 'nothing'"),

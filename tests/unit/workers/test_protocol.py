@@ -25,6 +25,7 @@ from tridiff.fuzz.workers.connection import Worker
 from tridiff.fuzz.workers.forks import PoolOptions
 from tridiff.fuzz.workers.pool import Pool
 
+each = pytest.mark.parametrize
 pytestmark = pytest.mark.slow
 
 A, B = addition(rows=3), addition(rows=4)
@@ -106,7 +107,7 @@ NONSENSE: dict[str, tuple[Speech, str]] = {
 }
 
 
-@pytest.mark.parametrize("what", NONSENSE)
+@each("what", NONSENSE)
 def test_nonsense_costs_the_worker_and_the_case_is_not_checked(
         speaking: Start, what: str, monkeypatch: pytest.MonkeyPatch):
     monkeypatch.setattr("tridiff.fuzz.workers.connection.LONGEST_MESSAGE", 8 << 20)
@@ -128,7 +129,7 @@ def joined(request: protocol.RunJoined, *cases: Case) -> bytes:
         outcome_of(one, Verdict.AGREE) for one in cases))))
 
 
-@pytest.mark.parametrize(("answer", "reason"), [
+@each("answer, reason", [
     (lambda r: joined(r, B, A), f"it answers for case {B.digest}"), (lambda r: joined(r, A), "answers for case"),
     (lambda r: protocol.line(protocol.Done(sequence=r.sequence, outcome=outcome_of(A, Verdict.AGREE))), "of request")])
 def test_a_joint_launch_whose_answer_is_for_something_else_is_not_checked(
@@ -157,7 +158,7 @@ def test_half_an_answer_and_the_end_is_a_death(speaking: Start):
     assert made.execute(B, "own").case_digest == B.digest
 
 
-@pytest.mark.parametrize("speech, most", [(again_and_again, 4.0), (to_and_fro, 8.0)])
+@each("speech, most", [(again_and_again, 4.0), (to_and_fro, 8.0)])
 def test_announcing_stages_does_not_put_off_the_end(
         speaking: Start, speech: Speech, most: float, monkeypatch: pytest.MonkeyPatch):
     monkeypatch.setattr(pool, "FIRST_CASE", 0.0)
@@ -183,7 +184,7 @@ def test_bytes_that_come_between_two_cases_cost_no_case(speaking: Start):
     assert (outcome.verdict, outcome.case_digest, made.deaths) == (Verdict.AGREE, B.digest, 1)
 
 
-@pytest.mark.parametrize("stage, verdict", [("materialise", Verdict.NOT_CHECKED), ("launch", Verdict.HANG),
+@each("stage, verdict", [("materialise", Verdict.NOT_CHECKED), ("launch", Verdict.HANG),
                                             ("judge", Verdict.NOT_CHECKED), ("compile", Verdict.HANG)])
 def test_every_stage_has_its_limit_and_only_the_subjects_own_speak_against_it(
         speaking: Start, stage: str, verdict: Verdict):
@@ -196,7 +197,7 @@ def test_every_stage_has_its_limit_and_only_the_subjects_own_speak_against_it(
     assert limit <= time.monotonic() - started < limit + 2
 
 
-@pytest.mark.parametrize("stage, said, verdict", [
+@each("stage, said, verdict", [
     ("launch", "block: [3,0,0], thread: [5,0,0] Assertion `int16 overflow` failed.", Verdict.AGREE),
     ("launch", "ptxas: Assertion `n < 4' failed.", Verdict.HANG),
     ("compile", "block: [3,0,0], thread: [5,0,0] Assertion `int16 overflow` failed.", Verdict.HANG)])
@@ -248,7 +249,7 @@ def test_a_long_reason_is_cut_where_it_is_written():
 # -- zygotes ---------------------------------------------------------------------------------------
 
 @pytest.mark.own_zygote
-@pytest.mark.parametrize("how", [signal.SIGKILL, signal.SIGSTOP])
+@each("how", [signal.SIGKILL, signal.SIGSTOP])
 def test_a_zygote_that_is_gone_or_stopped_is_replaced(how: signal.Signals, monkeypatch: pytest.MonkeyPatch):
     for limit in ("FORK_SECONDS", "EXIT_SECONDS", "CLOSE_SECONDS"):
         monkeypatch.setattr(forks, limit, 0.5)
@@ -267,7 +268,7 @@ def test_a_zygote_that_is_gone_or_stopped_is_replaced(how: signal.Signals, monke
         assert made.processes()[0] != zygote
 
 
-@pytest.mark.parametrize("killed", [False, True])
+@each("killed", [False, True])
 def test_a_spare_may_wait_long_and_one_that_is_dead_is_not_taken(
         killed: bool, monkeypatch: pytest.MonkeyPatch):
     monkeypatch.setattr(pool, "SPARE_AFTER", 0.0)
