@@ -138,7 +138,7 @@ class Telling:
                     if (entry.id, part) not in self._broken and (entry.id, part, entry.case.digest) not in done]
         return len(left) / len(PARTS) + unsettled(self._state)
 
-    # -- what is next -----------------------------------------------------------------------------
+    # -- what is next
 
     def _next(self) -> Piece | None:
         """The next piece, if it is time for one; if there is none, nobody looks again at once."""
@@ -213,7 +213,7 @@ class Telling:
         # What this campaign brought there is new.
         return known is None or known.id != entry.id or known.case == entry.case
 
-    # -- the work ---------------------------------------------------------------------------------
+    # -- the work
 
     def _work(self) -> None:
         with contextlib.ExitStack() as stack:

@@ -54,7 +54,7 @@ class Limit(Record):
     count: Annotated[int, Meta(ge=0, le=1 << 14)]
 
 
-# -- tensors ------------------------------------------------------------------------------------------------
+# -- tensors
 
 
 class Load(_Step, tag="load"):
@@ -155,7 +155,7 @@ class Out(_Step, tag="out"):
     order: Turn = ()
 
 
-# -- buffers ------------------------------------------------------------------------------------------------
+# -- buffers
 
 
 class Alloc(_Step, tag="alloc"):

@@ -90,7 +90,7 @@ def _all(plan: Plan) -> tuple[int, ...]:
     return tuple(range(len(plan.sources)))
 
 
-# One partition ------------------------------------------------------------------------------------------------------
+# -- one partition
 
 
 def _alone(plan: Plan) -> tuple[Step, ...]:
@@ -136,7 +136,7 @@ def _alone(plan: Plan) -> tuple[Step, ...]:
     return (*steps, *_finish(plan))
 
 
-# Specialised partitions ---------------------------------------------------------------------------------------------
+# -- specialised partitions
 
 
 def _steps_of(plan: Plan, role: str) -> tuple[Step, ...]:
@@ -186,7 +186,7 @@ def _storer(plan: Plan) -> tuple[Step, ...]:
                   s.Arrive("out_empty", T.moved(-held), "not_negative" if held else ""))), s.StoreWait(0))
 
 
-# What happens to a tile ---------------------------------------------------------------------------------------------
+# -- what happens to a tile
 
 
 def _begin(plan: Plan) -> list[Step]:

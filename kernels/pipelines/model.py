@@ -120,7 +120,7 @@ class _Run:
         for one in self.halves:
             one.program = self._half(one)
 
-    # Memory -----------------------------------------------------------------------------------------------------------
+    # -- memory
 
     def _slot(self, name: str, slot: int) -> list[Token]:
         return self.memory.setdefault((name, slot), [JUNK, JUNK])
@@ -136,7 +136,7 @@ class _Run:
     def _publish(self) -> None:
         self.published = {key: list(value) for key, value in self.memory.items()}
 
-    # Running ----------------------------------------------------------------------------------------------------------
+    # -- running
 
     def run(self) -> Result:
         try:
@@ -223,7 +223,7 @@ class _Run:
 
         return over
 
-    # Steps ------------------------------------------------------------------------------------------------------------
+    # -- steps
 
     def _step(self, me: _Half, step: s.Step, t: int, registers: dict[str, Token],
               sums: list[Token]) -> Generator[Wait | None, None, None]:

@@ -83,7 +83,7 @@ class Writer:
         for step in steps:
             self._step(step, out)
 
-    # Places ---------------------------------------------------------------------------------------------------------
+    # -- places
 
     def _tile(self, at: s.At) -> str:
         """The tile's number."""
@@ -162,7 +162,7 @@ class Writer:
             return f"[program * width + {self._start(at)}, 0]"
         return f"[program * {shape[0]}, {self._start(at)}]"
 
-    # Steps ----------------------------------------------------------------------------------------------------------
+    # -- steps
 
     def _step(self, step: s.Step, out: Lines) -> None:
         plan, dialect = self._plan, self._dialect
@@ -313,7 +313,7 @@ class Writer:
             case _:
                 raise TypeError(f"no text for {step}")
 
-    # Operations -----------------------------------------------------------------------------------------------------
+    # -- operations
 
     def _layout(self) -> str:
         return self._names.other(0) if self._other else self._names.tile(0)

@@ -36,7 +36,7 @@ def _settled(name: str, value: Array, error: Array, certain: Array) -> Real:
     return Real(name, np.where(certain, rounded(value, name), value), np.where(certain, 0.0, error))
 
 
-# -- sums ---------------------------------------------------------------------------------------------------
+# -- sums
 
 
 def _sum_parts(x: Real) -> tuple[Array, Array, Array, Array, Array, Array]:
@@ -100,7 +100,7 @@ def scan_sum(x: Real) -> Real:
     return _sum_result(x, *_sum_parts(x), count, minus)
 
 
-# -- products -----------------------------------------------------------------------------------------------
+# -- products
 
 
 def longest_run(logs: Array) -> Array:
@@ -189,7 +189,7 @@ def reduce_prod(x: Real) -> Real:
     return product_of_unknown(Real(x.dtype, found.value[..., -1], found.error[..., -1]))
 
 
-# -- extrema ------------------------------------------------------------------------------------------------
+# -- extrema
 
 
 def scan_extremum(x: Real, *, largest: bool) -> Real:
@@ -249,7 +249,7 @@ def arg_extremum(x: Value, *, largest: bool) -> Whole:
     return Whole("i64", first.astype(np.int64).reshape(shape), ~sure)
 
 
-# -- truth, integers ----------------------------------------------------------------------------------------
+# -- truth, integers
 
 
 def reduce_truth(x: Value, *, every: bool) -> Whole:
@@ -288,7 +288,7 @@ def integer_scan(kind: str, x: Whole) -> Whole:
     return Whole(x.dtype, value, np.logical_or.accumulate(x.open, axis=-1))
 
 
-# -- Welford ------------------------------------------------------------------------------------------------
+# -- Welford
 
 
 def welford(mean: Real, m2: Real, weight: Real) -> tuple[Real, Real, Real]:
@@ -353,7 +353,7 @@ def welford(mean: Real, m2: Real, weight: Real) -> tuple[Real, Real, Real]:
             Real(name, total, np.where(certain_weight, 0.0, np.inf)))
 
 
-# -- sorting ------------------------------------------------------------------------------------------------
+# -- sorting
 
 
 def sort(x: Value, *, descending: bool, stable: bool) -> tuple[Value, Whole]:

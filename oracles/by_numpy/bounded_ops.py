@@ -34,7 +34,7 @@ from tridiff.oracles.pointwise import meaning
 
 Array = npt.NDArray[Any]
 
-# -- exact and correctly rounded arithmetic -----------------------------------------------------------------
+# -- exact and correctly rounded arithmetic
 
 
 def _times(size: Array, error: Array) -> Array:
@@ -193,7 +193,7 @@ def _divide(a: Real, b: Real, *, ulps: float, rounds: bool) -> Real:
     return Real(found.dtype, np.where(nil, value, found.value), np.where(nil, 0.0, found.error), fused)
 
 
-# -- steps --------------------------------------------------------------------------------------------------
+# -- steps
 
 
 def _step(function: Callable[[Array], Array]) -> Callable[[Real], Real]:
@@ -311,7 +311,7 @@ def _ldexp(x: Real, n: Whole) -> Real:
     return Real(x.dtype, value, np.where(np.isnan(error), np.inf, error)).open_where(n.open)
 
 
-# -- comparisons and classes --------------------------------------------------------------------------------
+# -- comparisons and classes
 
 
 def _ordering(op: str, a: Real, b: Real) -> Whole:
@@ -383,7 +383,7 @@ def to_real(x: Whole, name: str) -> Real:
     return Real(name, value, np.where(x.open, np.inf, 0.0))
 
 
-# -- the table ----------------------------------------------------------------------------------------------
+# -- the table
 
 _STEPS: dict[str, Callable[[Real], Real]] = {
     "floor": _step(np.floor), "ceil": _step(np.ceil), "trunc": _step(np.trunc), "round": _step(np.rint)}

@@ -54,7 +54,7 @@ class Exchange:
     op: str
 
 
-# -- tensors ------------------------------------------------------------------------------------------------
+# -- tensors
 
 
 def load(array: Array, order: tuple[int, ...], mask: tuple[int, int] | None, other: int) -> Array:
@@ -130,7 +130,7 @@ def take(value: Array, index: Array, axis: int) -> Array:
     return np.take_along_axis(value, index.astype(np.int64), axis)
 
 
-# -- buffers ------------------------------------------------------------------------------------------------
+# -- buffers
 
 
 def buffer(places: Offsets, dtype: str) -> View:

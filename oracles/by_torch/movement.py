@@ -35,7 +35,7 @@ class Exchange:
     old: Tensor
 
 
-# -- tensors ------------------------------------------------------------------------------------------------
+# -- tensors
 
 
 def load(array: Tensor, order: tuple[int, ...], mask: tuple[int, int] | None, other: int) -> Tensor:
@@ -141,7 +141,7 @@ def take(value: Tensor, index: Tensor, axis: int) -> Tensor:
     return from_bits(torch.take_along_dim(to_bits(value), _wide(index), axis), name_of_tensor(value))
 
 
-# -- buffers ------------------------------------------------------------------------------------------------
+# -- buffers
 
 
 def buffer(places: Tensor, dtype: str) -> View:

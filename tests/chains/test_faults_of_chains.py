@@ -110,7 +110,7 @@ def test_the_text_is_python_in_both_dialects(target: str):
             assert all(len(line) < 1500 for line in text.splitlines())
 
 
-# -- shrinking ----------------------------------------------------------------------------------------------
+# -- shrinking
 
 
 def shrunk(case: Case, fault: str) -> Case:
@@ -158,7 +158,7 @@ def test_an_illegal_chain_makes_no_case():
     assert with_chain(case, Chain(chain.warps, chain.arrays, steps)) is None
 
 
-# -- what atomics return ------------------------------------------------------------------------------------
+# -- what atomics return
 
 
 @each("old, values, before, op, possible", [

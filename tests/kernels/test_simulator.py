@@ -218,7 +218,7 @@ SCANS = [(*size, combine, reorders) for size in SIZES for combine in COMBINES fo
 FEWER_STATES = [one for one in SCANS if one[1] < 4 or not one[3] or one[2] == "affine"]
 
 
-@each(("bits", "programs", "combine", "reorders"), by_day(SCANS, only=FEWER_STATES))
+@each("bits, programs, combine, reorders", by_day(SCANS, only=FEWER_STATES))
 def test_scans_are_right_in_every_order(bits: int, programs: int, combine: str, reorders: bool):
     assert not finds_fault(combine, bits=bits, programs=programs, reorders=reorders, wrong="")
 
@@ -231,7 +231,7 @@ SHOWN_BY = {"carry_on_the_right": "second", "block_on_the_left": "second", "firs
 SCAN_FAULTS = [*((32, fault) for fault in lb.FAULTS), *((64, fault) for fault in lb.FAULTS_64)]
 
 
-@each(("bits", "wrong"), SCAN_FAULTS)
+@each("bits, wrong", SCAN_FAULTS)
 def test_scan_faults_are_found_and_only_where_they_can_be(bits: int, wrong: str):
     combine, in_order, needs_reordering = SHOWN_BY.get(wrong, "add"), wrong in IN_ORDER, wrong in NEED_REORDERING
     function, values = COMBINES[combine]
@@ -250,7 +250,7 @@ def test_unknown_faults_are_refused():
 LONG = [(programs, bits) for programs in (1, 2, 7, 100, 1000) for bits in (16, 32, 64)]
 
 
-@each(("programs", "bits"), by_day(LONG, only=[one for one in LONG if one[0] < 1000]))
+@each("programs, bits", by_day(LONG, only=[one for one in LONG if one[0] < 1000]))
 def test_long_scans_in_random_orders(programs: int, bits: int):
     values = [(2654435761 * k + 12345) % 2 ** min(bits, 32) for k in range(programs)]
     function = second if bits == 16 else affine(16)
@@ -328,7 +328,7 @@ BARRIERS = [(*size, initial, reorders) for size in ((1, 3), (2, 1), (2, 2), (3, 
 
 
 # Three programs pass through the most states: by day from the initial value that a launch before has left.
-@each(("programs", "rounds", "initial", "reorders"), by_day(BARRIERS, only=[one for one in BARRIERS
+@each("programs, rounds, initial, reorders", by_day(BARRIERS, only=[one for one in BARRIERS
                                                                           if one[0] < 3 or one[2]]))
 def test_the_barrier_is_right_in_every_order(programs: int, rounds: int, initial: int, reorders: bool):
     exploration = explore(

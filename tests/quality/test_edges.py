@@ -55,7 +55,7 @@ def simplest(strategy: st.SearchStrategy[Any], condition: Callable[[Any], bool] 
         database=None, max_examples=2000, phases=(Phase.generate, Phase.shrink)))
 
 
-# -- shapes ---------------------------------------------------------------------------------------
+# -- shapes
 
 def test_lengths():
     found = set(draws(lengths(maximum=512)))
@@ -89,7 +89,7 @@ def test_row_counts_lean_to_batches_and_shrink_to_one():
     assert simplest(row_counts(maximum=1 << 20)) == 1
 
 
-# -- layouts and options --------------------------------------------------------------------------
+# -- layouts and options
 
 def test_layouts():
     found: list[Layout] = draws(strided_layouts(dims=DIMS))
@@ -124,7 +124,7 @@ def test_dtypes():
     assert simplest(dtypes()) == "i32" and simplest(dtypes(among=("bf16", "fp64", "fp16"))) == "fp64"
 
 
-# -- contents -------------------------------------------------------------------------------------
+# -- contents
 
 def placed(content: Content, dtype: str) -> torch.Tensor:
     """4 rows of 33."""
@@ -216,7 +216,7 @@ def test_nan_patterns(dtype: str):
     assert {one.per_mille for one in found if not isinstance(one, Put)} == {20, 200, 700, 1000}
 
 
-# -- division -------------------------------------------------------------------------------------
+# -- division
 
 @cache
 def division_cases() -> tuple[Case, ...]:

@@ -71,7 +71,7 @@ def is_plain(entry: CorpusEntry) -> None:
             assert spec.layout == Layout(), spec.name
 
 
-# -- division -------------------------------------------------------------------------------------
+# -- division
 
 INT_MIN = "INT_MIN"
 """Stands for the least value of the case's type."""
@@ -177,7 +177,7 @@ def test_no_simpler_pair_fails(target: str, fault: str, kind: str):
     assert there.verdict is Verdict.DISAGREE
 
 
-# -- extrema --------------------------------------------------------------------------------------
+# -- extrema
 
 @dataclass(frozen=True)
 class Minimum:
@@ -293,7 +293,7 @@ def test_extrema_compared_in_fp32(helper: str, tmp_path: Path):
         assert len(set(numbers)) == 2 and len(rounded) == 1
 
 
-# -- sorting --------------------------------------------------------------------------------------
+# -- sorting
 
 def test_a_sort_that_compares_in_fp32(tmp_path: Path):
     """Two keys that are one number in fp32, the larger one first: found in few cases."""
@@ -312,7 +312,7 @@ def test_a_descending_sort_with_nan_last(tmp_path: Path):
     assert values(entry.case) == expected(entry.case, {"a": (0, "nan")})
 
 
-# -- vector addition ------------------------------------------------------------------------------
+# -- vector addition
 
 @each("fault, kind, rows, block", [
     # With blocks of one there is no lane behind the array.

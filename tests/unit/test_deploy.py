@@ -56,7 +56,7 @@ def test_commands_are_found_wherever_they_stand():
         known().commands["fuzz"].make_context("fuzz", ["--no-such-option"])
 
 
-# -- GitHub Actions ---------------------------------------------------------------------------
+# -- GitHub Actions
 
 
 @each("path", WORKFLOWS, ids=lambda path: path.name)
@@ -140,7 +140,7 @@ def test_the_pin_of_the_nightly_workflow_counts(tmp_path: Path):
     assert run.stdout == f"baseline={pinned}\ncandidate=3.99.0\n"
 
 
-# -- systemd, SLURM, the container ------------------------------------------------------------
+# -- systemd, SLURM, the container
 
 
 @pytest.mark.skipif(shutil.which("systemd-analyze") is None, reason="no systemd on this machine")

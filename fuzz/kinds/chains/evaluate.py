@@ -122,7 +122,7 @@ def _walk(chain: Chain, inputs: Sequence[Any], oracle: ModuleType, native: Any,
     return tuple(outputs[k] for k in sorted(outputs)), exchanges
 
 
-# -- what atomics return ------------------------------------------------------------------------------------
+# -- what atomics return
 
 
 def settle(case: Case, *given: torch.Tensor) -> tuple[torch.Tensor, ...]:

@@ -156,7 +156,7 @@ class _Interpreter:
                 return self._assembly(node)
         raise AssertionError(f"no rule for {node}")
 
-    # -- how values are held ----------------------------------------------------------------------------------
+    # -- how values are held
 
     def _held(self, logical: str) -> str:
         return "fp32" if self._upcast and logical in HALVES else logical
@@ -182,7 +182,7 @@ class _Interpreter:
         number = float.fromhex(text) if "0x" in text.lower() else float(text)
         return conversions.convert(torch.full(shape, number, dtype=torch.float64, device=self._device), to=name)
 
-    # -- nodes --------------------------------------------------------------------------------------------------
+    # -- nodes
 
     def _expression(self, expr: Expr) -> Tensor:
         found = torch_expressions.evaluate(expr, self._symbols)

@@ -139,7 +139,7 @@ class Interpreter:
             found[size] = expressions.integers(np.full([1] * rank, length))
         return found
 
-    # -- types ----------------------------------------------------------------------------------------------
+    # -- types
 
     def _held(self, logical: str) -> str:
         """The type in which a node of this dtype holds its values."""
@@ -157,7 +157,7 @@ class Interpreter:
     def _scalar(self, text: str, name: str) -> Value:
         return self._widened(constant(text, name, (1,) * len(self._lengths)), name)
 
-    # -- nodes of one value ---------------------------------------------------------------------------------
+    # -- nodes of one value
 
     def _constant(self, node: Constant) -> tuple[str, Value]:
         return node.dtype, self._scalar(node.value, node.dtype)
@@ -279,7 +279,7 @@ class Interpreter:
         result = assembled(node.body, words, signed)
         return "i32", whole("i32", result.view(np.int32), unsure)
 
-    # -- folds and nodes of several values ------------------------------------------------------------------
+    # -- folds and nodes of several values
 
     def _along_r(self, position: int) -> Value:
         """A value with its whole extent along r."""
@@ -347,7 +347,7 @@ class Interpreter:
         return logical, tuple(self._to(one, self._held(name)) if name in HALVES else one
                               for one, name in zip(found, logical, strict=True))
 
-    # -- stores ---------------------------------------------------------------------------------------------
+    # -- stores
 
     def _store(self, node: Store) -> None:
         index, value = self._expression(node.index), self._value(node.value)

@@ -64,7 +64,7 @@ def _candidates(case: Case) -> Iterator[tuple[Graph, dict[str, Content]]]:
     yield from _simpler_contents(case)
 
 
-# -- stores and schedules -----------------------------------------------------------------------------------
+# -- stores and schedules
 
 
 def _with_nodes(graph: Graph, nodes: list[Node | None]) -> Graph:
@@ -103,7 +103,7 @@ def _fewer_schedules(graph: Graph) -> Iterator[Graph]:
             yield replace(graph, schedules=graph.schedules[:dropped] + graph.schedules[dropped + 1:])
 
 
-# -- nodes --------------------------------------------------------------------------------------------------
+# -- nodes
 
 
 def _fresh(graph: Graph) -> str:
@@ -183,7 +183,7 @@ def _contents(dtype: str) -> tuple[Content, ...]:
     return plain, Content(base=Special(seed=7))
 
 
-# -- sizes --------------------------------------------------------------------------------------------------
+# -- sizes
 
 
 def _lengths(length: int) -> list[int]:
@@ -247,7 +247,7 @@ def _shorter_buffers(graph: Graph) -> Iterator[Graph]:
                                           *graph.buffers[place + 1:]))
 
 
-# -- one node simpler ---------------------------------------------------------------------------------------
+# -- one node simpler
 
 
 def _bypasses(graph: Graph) -> Iterator[Graph]:

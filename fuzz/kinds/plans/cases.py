@@ -162,7 +162,7 @@ def negated_extremum(plan: Plan) -> bool:
     return DTYPE_BITS[plan.dtype] in (16, 32) and (maxima or folded)
 
 
-# Shrinking ----------------------------------------------------------------------------------------------------------
+# -- shrinking
 
 
 def size(case: Case) -> tuple[int, ...]:

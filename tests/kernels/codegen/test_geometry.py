@@ -107,7 +107,7 @@ def test_positions_beyond_32_bits_are_counted_in_64():
     assert "tl.int64" not in plan(graph((2**20,)), tiles(1024)).source
 
 
-@each(("schedule", "reason"), [
+@each("schedule, reason", [
     (tiles(3), "powers of two"), (tiles(1, 1, 1), "outer axes"),
     (tiles(4096, reduction="looped", r_block=1024), "a tile of 4194304 elements"),
     (tiles(1, 2048), "beyond"), (tiles(4, 4, no_x_dim=True), "one x block"),

@@ -63,7 +63,7 @@ def test_jobs_that_do_not_end_when_told_to_are_forced_to(monkeypatch: pytest.Mon
     assert time.monotonic() - started < 10
 
 
-# -- shards that are lost --------------------------------------------------------------------------
+# -- shards that are lost
 
 class Executor(concurrent.futures.ThreadPoolExecutor):
     """Runs shards in this process; loses the first jobs as said in `losses`."""

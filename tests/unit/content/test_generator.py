@@ -64,7 +64,7 @@ def below(bits: int, bound: int) -> int:
     return ((bits >> 33) * bound) >> 31
 
 
-# -- the counter ----------------------------------------------------------------------------------
+# -- the counter
 
 def test_counter_is_splitmix64():
     # The first outputs of the published SplitMix64 with seed 0 are the finaliser of multiples of its constant.
@@ -170,7 +170,7 @@ def test_explicit_values_are_cut_or_repeated():
     assert table(array("i16", Explicit(values=())), 1, 2) == [[0, 0]]
 
 
-# -- overrides ------------------------------------------------------------------------------------
+# -- overrides
 
 def test_put_hits_its_row_and_column_only():
     zeros = Constant(value="0")
@@ -222,7 +222,7 @@ def test_overrides_apply_in_order():
     assert rows == [[2, 1]]
 
 
-# -- rows, shapes, checksums ----------------------------------------------------------------------
+# -- rows, shapes, checksums
 
 @settings(max_examples=80)
 @given(data=st.data())

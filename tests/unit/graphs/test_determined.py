@@ -149,7 +149,7 @@ def _truths(*nodes: Node, of: list[float]) -> Whole:
     return found
 
 
-@each(("name", "right"), [("lt", False), ("gt", False), ("ne", False), ("le", True), ("ge", True), ("eq", True)])
+@each("name, right", [("lt", False), ("gt", False), ("ne", False), ("le", True), ("ge", True), ("eq", True)])
 def test_a_number_is_itself_however_little_is_known_of_it(name: str, right: bool):
     """log of a number is known within an ulp; of one that may be flushed to zero it is open."""
     given = [2.0, 3.5, NAN, 1e-40]
@@ -160,7 +160,7 @@ def test_a_number_is_itself_however_little_is_known_of_it(name: str, right: bool
     assert other.open[:2].all(), "two values that are alike are another matter"
 
 
-@each(("kind", "row", "right"), [
+@each("kind, row, right", [
     ("argmax", (None, True, False), None), ("argmax", (False, True, None), 1), ("argmin", (True, False, None), 1),
     ("max", (None, True), 1), ("max", (None, False), None), ("min", (None, False), 0), ("prod", (None, False), 0),
     ("sum", (None, True), None)])

@@ -173,7 +173,7 @@ def test_any_change_changes_the_digest(change: dict[str, object]):
     assert replace(addition(), **change).digest != addition().digest
 
 
-# -- strictness -----------------------------------------------------------------------------------
+# -- strictness
 
 def mangled(**changes: object) -> bytes:
     fields = json.loads(encode(addition()))
@@ -238,7 +238,7 @@ def test_laid_out_json_is_narrow_and_the_same(data: st.DataObject):
         assert len(line) <= WIDTH or line.count(", ") == 0 or '"' in line
 
 
-# -- Case.check -----------------------------------------------------------------------------------
+# -- Case.check
 
 def with_array(**changes: object) -> Case:
     case = addition()

@@ -119,7 +119,7 @@ def test_scripts_come_out_as_they_went_in(tmp_path: Path):
     assert found and html_of_python.unescape(found[1]) == SCRIPT.text
 
 
-# -- in a browser -----------------------------------------------------------------------------
+# -- in a browser
 
 needs_browser = pytest.mark.skipif(bool(MISSING), reason=MISSING)
 

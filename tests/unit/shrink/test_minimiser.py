@@ -42,7 +42,7 @@ QUICK = settings(max_examples=100, suppress_health_check=list(HealthCheck))
 DRAWN = st.one_of(DIVISION.draw.cases(Limits(elements=64, rows=8)), DIVISION.draw.cases(Limits(elements=8, rows=2)))
 
 
-# -- the order ------------------------------------------------------------------------------------
+# -- the order
 
 @QUICK
 @given(cases=st.lists(DRAWN, min_size=3, max_size=3))
@@ -89,7 +89,7 @@ def test_ramps_from_simplest_to_least_simple(chain: list[Case]):
     assert all(a != b for a, b in itertools.combinations(ranks, 2))
 
 
-# -- the minimiser --------------------------------------------------------------------------------
+# -- the minimiser
 
 def integers(case: Case, name: str) -> list[int]:
     """Values of a listed, constant or ramp array."""

@@ -84,7 +84,7 @@ def test_the_sign_of_zero_counts_where_the_rule_says_so():
     assert judge(case("0.0", dtype="fp32"), wrong_at(0, 0.0), of=target(rule=BIT)).verdict is Verdict.AGREE
 
 
-# -- memory ---------------------------------------------------------------------------------------
+# -- memory
 
 @each("dtype", ["i32", "u8", "fp32", "fp16", "fp8e5"])
 def test_an_element_that_was_never_written(dtype: str):
@@ -143,7 +143,7 @@ def test_guards_are_as_wide_as_the_tests_assume():
     assert GUARD == 256 and CPU.type == "cpu"
 
 
-# -- what known issues explain ----------------------------------------------------------------------
+# -- what known issues explain
 
 def unwritten_first(launch: Launch, number: int) -> None:
     """The first element is never written; the last one is another at every launch if `a` ends in 7."""
@@ -171,7 +171,7 @@ def test_an_element_that_changes_beside_a_known_issue_is_new():
     assert shown(outcome) == ("nondeterministic", "out") and outcome.explained_by == ()
 
 
-# -- repeats and options --------------------------------------------------------------------------
+# -- repeats and options
 
 def test_other_bits_on_a_repeat_are_nondeterminism():
     """+0.0 and -0.0 are one number, so only the repeat can tell."""
@@ -275,7 +275,7 @@ def test_options_that_were_not_used_are_not_checked(readback: dict[str, int | bo
     assert judge(case("1"), double, readback={"num_warps": 4}).verdict is Verdict.AGREE
 
 
-# -- oracles --------------------------------------------------------------------------------------
+# -- oracles
 
 def test_oracles_that_contradict_each_other_are_not_a_pass_and_not_a_finding():
     of = target(oracles=("doubled_torch", "tripled_numpy"))

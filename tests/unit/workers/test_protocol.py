@@ -246,7 +246,7 @@ def test_a_long_reason_is_cut_where_it_is_written():
     assert isinstance(message, protocol.Done) and message.outcome.reason == "x" * LONGEST_REASON
 
 
-# -- zygotes ---------------------------------------------------------------------------------------
+# -- zygotes
 
 @pytest.mark.own_zygote
 @each("how", [signal.SIGKILL, signal.SIGSTOP])
@@ -295,7 +295,7 @@ def test_a_zygote_whose_parent_is_gone_before_it_can_say_so_ends():
     assert ended.returncode == 71 and time.monotonic() - started < 30
 
 
-# -- temporary folders -----------------------------------------------------------------------------
+# -- temporary folders
 
 def test_the_next_pool_sweeps_what_a_killed_one_left(tmp_path: Path):
     from tridiff.fuzz.workers.leftovers import OwnFolder, sweep
