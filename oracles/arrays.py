@@ -8,10 +8,9 @@ import numpy.typing as npt
 import torch
 
 from tridiff.oracles.bits import to_bits
+from tridiff.oracles.dtypes import Array as Array
 from tridiff.oracles.dtypes import bits_dtype, dtype, name_of_array, name_of_tensor, numpy_dtype, torch_dtype
 from tridiff.oracles.errors import OracleError
-
-Array = npt.NDArray[Any]
 
 
 def to_numpy(tensor: torch.Tensor) -> Array:

@@ -10,12 +10,15 @@ from functools import cache
 from typing import TYPE_CHECKING, Any, Literal
 
 import numpy as np
+import numpy.typing as npt
 
 from tridiff.oracles.errors import OracleError
 
 if TYPE_CHECKING:
     import torch
 
+Array = npt.NDArray[Any]
+"""A numpy array of any of these types."""
 Kind = Literal["bool", "int", "uint", "float"]
 
 

@@ -11,7 +11,6 @@ from types import SimpleNamespace
 from typing import Any
 
 import numpy as np
-import numpy.typing as npt
 import torch
 from scipy import special
 
@@ -24,10 +23,8 @@ from tridiff.oracles.by_numpy.bounded import Real, cast_real, exact_real
 from tridiff.oracles.by_numpy.functions import FUNCTIONS
 from tridiff.oracles.by_numpy.special import SPECIAL
 from tridiff.oracles.by_torch import search as torch_search
-from tridiff.oracles.dtypes import NAMES, dtype, name_of_array, name_of_torch, numpy_dtype
+from tridiff.oracles.dtypes import NAMES, Array, dtype, name_of_array, name_of_torch, numpy_dtype
 from tridiff.oracles.errors import OracleError
-
-Array = npt.NDArray[Any]
 
 NO_DTYPE = -1
 """What stands for the type of a result that has no name here, or another shape than it must."""

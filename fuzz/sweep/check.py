@@ -20,12 +20,11 @@ from tridiff.oracles.by_numpy import conversions
 from tridiff.oracles.by_numpy import pointwise as by_numpy
 from tridiff.oracles.by_torch import pointwise as by_torch
 from tridiff.oracles.compare import ulp_at
-from tridiff.oracles.dtypes import bits_dtype, dtype
+from tridiff.oracles.dtypes import Array, bits_dtype, dtype
 from tridiff.oracles.errors import OracleError
 from tridiff.oracles.pointwise import accuracy, row_of
 from tridiff.oracles.tolerances import lgamma_bound
 
-Array = npt.NDArray[Any]
 Mask = npt.NDArray[np.bool_]
 
 TOLERABLE = 2.0**-6

@@ -23,13 +23,12 @@ from tridiff.oracles.by_numpy import conversions
 from tridiff.oracles.by_numpy import pointwise as by_numpy
 from tridiff.oracles.by_torch import pointwise as by_torch
 from tridiff.oracles.compare import compare
-from tridiff.oracles.dtypes import dtype
+from tridiff.oracles.dtypes import Array, dtype
 from tridiff.oracles.errors import OracleError
 from tridiff.oracles.pointwise import accuracy, row_of, rule_of
 from tridiff.oracles.rules import MISMATCH_CLASSES, Rule
 from tridiff.oracles.tolerances import lgamma_bound
 
-Array = npt.NDArray[Any]
 Mask = npt.NDArray[np.bool_]
 
 BY_MPMATH = 4096

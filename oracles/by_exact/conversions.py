@@ -1,16 +1,12 @@
 """Conversions between element types in Python rationals, on small arrays (contract: oracles.md §5)."""
 
 import math
-from typing import Any
 
 import numpy as np
-import numpy.typing as npt
 
 from tridiff.oracles import exact
 from tridiff.oracles.by_exact.pointwise import from_patterns, patterns
-from tridiff.oracles.dtypes import dtype, name_of_array, numpy_dtype
-
-Array = npt.NDArray[Any]
+from tridiff.oracles.dtypes import Array, dtype, name_of_array, numpy_dtype
 
 
 def _one(bits: int, source: str, to: str) -> int:

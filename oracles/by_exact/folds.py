@@ -5,16 +5,12 @@ states.
 import math
 from collections.abc import Callable, Sequence
 from fractions import Fraction
-from typing import Any
 
 import numpy as np
-import numpy.typing as npt
 
 from tridiff.oracles import exact
 from tridiff.oracles.by_exact.pointwise import from_patterns, patterns
-from tridiff.oracles.dtypes import dtype, name_of_array
-
-Array = npt.NDArray[Any]
+from tridiff.oracles.dtypes import Array, dtype, name_of_array
 
 
 def _slices(x: Array, axis: int) -> tuple[list[list[int]], tuple[int, ...]]:

@@ -12,9 +12,8 @@ import mpmath
 import numpy as np
 import numpy.typing as npt
 
+from tridiff.oracles.dtypes import Array
 from tridiff.oracles.errors import OracleError
-
-Array = npt.NDArray[Any]
 
 _PRECISION = 160
 _mp = mpmath.mp.clone() if hasattr(mpmath.mp, "clone") else mpmath.MPContext()

@@ -3,15 +3,11 @@ frexp.
 """
 
 from collections.abc import Callable
-from typing import Any
 
 import numpy as np
-import numpy.typing as npt
 
 from tridiff.oracles import exact
-from tridiff.oracles.dtypes import bits_dtype, name_of_array
-
-Array = npt.NDArray[Any]
+from tridiff.oracles.dtypes import Array, bits_dtype, name_of_array
 
 
 def patterns(array: Array) -> list[int]:

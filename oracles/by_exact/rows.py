@@ -2,17 +2,13 @@
 
 from collections.abc import Callable
 from fractions import Fraction
-from typing import Any
 
 import numpy as np
-import numpy.typing as npt
 
 from tridiff.oracles import exact
 from tridiff.oracles.by_exact.pointwise import from_patterns, patterns
-from tridiff.oracles.dtypes import dtype, name_of_array, numpy_dtype
+from tridiff.oracles.dtypes import Array, dtype, name_of_array, numpy_dtype
 from tridiff.oracles.errors import OracleError
-
-Array = npt.NDArray[Any]
 
 
 def bucketize(

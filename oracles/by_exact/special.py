@@ -10,11 +10,10 @@ from typing import Any
 
 import mpmath
 import numpy as np
-import numpy.typing as npt
 
+from tridiff.oracles.dtypes import Array
 from tridiff.oracles.errors import OracleError
 
-Array = npt.NDArray[Any]
 Function = Callable[..., Any]
 
 _mp = mpmath.mp.clone()

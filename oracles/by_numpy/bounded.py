@@ -13,14 +13,11 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass
-from typing import Any
 
 import numpy as np
-import numpy.typing as npt
 
-from tridiff.oracles.dtypes import dtype, numpy_dtype
+from tridiff.oracles.dtypes import Array, dtype, numpy_dtype
 
-Array = npt.NDArray[Any]
 TINY = 5e-324
 """Error of a zero of unknown sign: smaller than any other."""
 

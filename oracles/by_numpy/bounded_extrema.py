@@ -1,14 +1,11 @@
 """Extrema of values with error bounds (contract: codegen.md §3): which operand it is, NaN, zeros of either sign, and
 whether it still is a product."""
 
-from typing import Any
 
 import numpy as np
-import numpy.typing as npt
 
 from tridiff.oracles.by_numpy.bounded import TINY, Real
-
-Array = npt.NDArray[Any]
+from tridiff.oracles.dtypes import Array
 
 
 def _fused_of(a: Real, b: Real, first: Array, second: Array) -> Array | None:

@@ -4,10 +4,8 @@ Float sums and products may be associated in any order, so the bounds are those 
 where no order rounds: sums of numbers with a common last bit, products of few significant bits.
 """
 
-from typing import Any
 
 import numpy as np
-import numpy.typing as npt
 
 from tridiff.oracles.by_numpy.bounded import (
     TINY,
@@ -20,9 +18,7 @@ from tridiff.oracles.by_numpy.bounded import (
     whole,
 )
 from tridiff.oracles.by_numpy.bounded_ops import lowest_bit, nonzero
-from tridiff.oracles.dtypes import dtype, numpy_dtype
-
-Array = npt.NDArray[Any]
+from tridiff.oracles.dtypes import Array, dtype, numpy_dtype
 
 
 def eps(name: str) -> float:

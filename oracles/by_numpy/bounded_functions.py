@@ -4,19 +4,15 @@ What an operand's error does to the result comes from evaluating monotone functi
 constants, or from partial derivatives. The accuracy of each function is its rule in `tridiff.oracles.pointwise`.
 """
 
-from typing import Any
 
 import numpy as np
-import numpy.typing as npt
 
 from tridiff.kernels.pointwise.table import OPS
 from tridiff.oracles.by_numpy import functions
 from tridiff.oracles.by_numpy.bounded import TINY, Real, product_of_unknown, settle
 from tridiff.oracles.by_numpy.special import SPECIAL
-from tridiff.oracles.dtypes import dtype
+from tridiff.oracles.dtypes import Array, dtype
 from tridiff.oracles.pointwise import accuracy, meaning, row_of
-
-Array = npt.NDArray[Any]
 
 _FLUSHED = 2.0**-126
 """Magnitudes below this may be flushed to zero by fp32 library functions (oracles.md §3)."""

@@ -7,10 +7,8 @@ of each operation is its rule in `tridiff.oracles.pointwise`.
 """
 
 from collections.abc import Callable, Sequence
-from typing import Any
 
 import numpy as np
-import numpy.typing as npt
 
 from tridiff.oracles.by_numpy import pointwise
 from tridiff.oracles.by_numpy.bounded import (
@@ -29,10 +27,8 @@ from tridiff.oracles.by_numpy.bounded import (
 from tridiff.oracles.by_numpy.bounded_extrema import clamp, extremum, in_one_instruction, relu
 from tridiff.oracles.by_numpy.bounded_functions import atan2, hypot, may_flush, power, smooth
 from tridiff.oracles.by_numpy.bounded_quotients import mod_operator, quotient_family
-from tridiff.oracles.dtypes import dtype
+from tridiff.oracles.dtypes import Array, dtype
 from tridiff.oracles.pointwise import meaning
-
-Array = npt.NDArray[Any]
 
 # -- exact and correctly rounded arithmetic
 

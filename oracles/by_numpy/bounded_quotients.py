@@ -1,16 +1,12 @@
 """Remainders and rounded quotients of values with error bounds (contract: codegen.md §3, oracles.md §3)."""
 
-from typing import Any
 
 import numpy as np
-import numpy.typing as npt
 
 from tridiff.oracles.by_numpy import pointwise
 from tridiff.oracles.by_numpy.bounded import TINY, Real, settle, spacing
 from tridiff.oracles.by_numpy.bounded_functions import may_flush
-from tridiff.oracles.dtypes import dtype, numpy_dtype
-
-Array = npt.NDArray[Any]
+from tridiff.oracles.dtypes import Array, dtype, numpy_dtype
 
 
 def quotient_family(op: str, a: Real, b: Real) -> Real:

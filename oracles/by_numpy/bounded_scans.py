@@ -1,16 +1,12 @@
 """Scans of tuples with error bounds along the last axis (contract: codegen.md §7, kernels/codegen/notes.md)."""
 
 from collections.abc import Sequence
-from typing import Any
 
 import numpy as np
-import numpy.typing as npt
 
 from tridiff.oracles.by_numpy import bounded_folds as folds
 from tridiff.oracles.by_numpy.bounded import TINY, Real, Value, Whole
-from tridiff.oracles.dtypes import dtype
-
-Array = npt.NDArray[Any]
+from tridiff.oracles.dtypes import Array, dtype
 
 
 def scan(combine: str, args: Sequence[Value]) -> tuple[Value, ...]:

@@ -2,15 +2,14 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import numpy as np
-import numpy.typing as npt
+
+from tridiff.oracles.dtypes import Array
 
 if TYPE_CHECKING:
     from tridiff.kernels.pipelines.boxes import Boxes
-
-Array = npt.NDArray[Any]
 
 
 def moved(x: Array, *initial: Array, record: Boxes) -> Array:

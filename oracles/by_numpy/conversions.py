@@ -6,14 +6,11 @@ range and NaN the contract leaves the result open (`convert_defined`). i1 is Tru
 included.
 """
 
-from typing import Any
 
 import numpy as np
 import numpy.typing as npt
 
-from tridiff.oracles.dtypes import DType, dtype, name_of_array, numpy_dtype
-
-Array = npt.NDArray[Any]
+from tridiff.oracles.dtypes import Array, DType, dtype, name_of_array, numpy_dtype
 
 
 def _on_grid(x: Array, kind: DType) -> Array:

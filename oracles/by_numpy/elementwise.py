@@ -1,15 +1,11 @@
 """Element-wise addition in numpy: every type, one rounding."""
 
-from typing import Any
 
 import numpy as np
-import numpy.typing as npt
 
 from tridiff.oracles.by_numpy import integer
-from tridiff.oracles.dtypes import FLOATS, dtype, name_of_array
+from tridiff.oracles.dtypes import FLOATS, Array, dtype, name_of_array
 from tridiff.oracles.errors import OracleError
-
-Array = npt.NDArray[Any]
 
 
 def vector_add(a: Array, b: Array) -> Array:

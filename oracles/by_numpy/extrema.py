@@ -1,14 +1,12 @@
 """Minimum and maximum in numpy, plain and with index (contract: helpers.md §5). NaN wins; ±0 tie."""
 
-from typing import Any
 
 import numpy as np
 import numpy.typing as npt
 
-from tridiff.oracles.dtypes import FP8, name_of_array
+from tridiff.oracles.dtypes import FP8, Array, name_of_array
 from tridiff.oracles.errors import OracleError
 
-Array = npt.NDArray[Any]
 Pair = tuple[Array, Array]
 
 

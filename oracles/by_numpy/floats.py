@@ -1,14 +1,10 @@
 """frexp and ldexp in numpy (contract: helpers.md §12)."""
 
-from typing import Any
 
 import numpy as np
-import numpy.typing as npt
 
-from tridiff.oracles.dtypes import name_of_array
+from tridiff.oracles.dtypes import Array, name_of_array
 from tridiff.oracles.errors import OracleError
-
-Array = npt.NDArray[Any]
 
 
 def frexp(x: Array) -> tuple[Array, Array]:

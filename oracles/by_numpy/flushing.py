@@ -1,11 +1,10 @@
 """Subnormal fp32 numbers as zeros, in numpy (contract: language.md §2)."""
 
-from typing import Any
 
 import numpy as np
-import numpy.typing as npt
 
-Array = npt.NDArray[Any]
+from tridiff.oracles.dtypes import Array
+
 SMALLEST_NORMAL = 2.0**-126
 
 

@@ -9,12 +9,9 @@ from collections.abc import Callable
 from typing import Any
 
 import numpy as np
-import numpy.typing as npt
 
-from tridiff.oracles.dtypes import FLOATS, name_of_array
+from tridiff.oracles.dtypes import FLOATS, Array, name_of_array
 from tridiff.oracles.errors import OracleError
-
-Array = npt.NDArray[Any]
 
 
 def _by_element(function: Callable[[float], float]) -> Callable[[Array], Array]:

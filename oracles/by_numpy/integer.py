@@ -6,15 +6,13 @@ the lane undefined (`division_defined` is False there); the value returned for i
 """
 
 from collections.abc import Callable
-from typing import Any
 
 import numpy as np
 import numpy.typing as npt
 
-from tridiff.oracles.dtypes import dtype, name_of_array
+from tridiff.oracles.dtypes import Array, dtype, name_of_array
 from tridiff.oracles.errors import OracleError
 
-Array = npt.NDArray[Any]
 Mask = npt.NDArray[np.bool_]
 
 

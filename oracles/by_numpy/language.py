@@ -4,10 +4,8 @@ Every array has the rows of the batch as its first axis and one call's block beh
 rows. Python numbers take the type that is computed in.
 """
 
-from typing import Any
 
 import numpy as np
-import numpy.typing as npt
 
 from tridiff.oracles.by_exact.rounding import rounded as rounded
 from tridiff.oracles.by_exact.rounding import whole as whole
@@ -18,10 +16,9 @@ from tridiff.oracles.by_numpy import pieces as pieces
 from tridiff.oracles.by_numpy import pointwise as operations
 from tridiff.oracles.by_numpy import products as products
 from tridiff.oracles.by_numpy import words as words
-from tridiff.oracles.dtypes import dtype, name_of_array, numpy_dtype
+from tridiff.oracles.dtypes import Array, dtype, name_of_array, numpy_dtype
 from tridiff.oracles.errors import OracleError
 
-Array = npt.NDArray[Any]
 Shape = tuple[int, ...]
 
 

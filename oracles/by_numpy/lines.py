@@ -1,11 +1,9 @@
 """What kernels written as TTGIR text must give, line by line (contract: ttg_ops.md §3, §4)."""
 
-from typing import Any
 
 import numpy as np
-import numpy.typing as npt
 
-Array = npt.NDArray[Any]
+from tridiff.oracles.dtypes import Array
 
 
 def backwards(x: Array) -> Array:

@@ -1,11 +1,9 @@
 """Loops over blocks of a line: what comes out, whatever the pipelining (contract: ttg_ops.md §3, issue of loops)."""
 
-from typing import Any
 
 import numpy as np
-import numpy.typing as npt
 
-Array = npt.NDArray[Any]
+from tridiff.oracles.dtypes import Array
 
 
 def stream(x: Array, y: Array, *, kind: str, block: int) -> Array:

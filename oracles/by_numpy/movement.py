@@ -13,11 +13,10 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
+from tridiff.oracles.dtypes import Array, name_of_array, numpy_dtype
 from tridiff.oracles.dtypes import dtype as dtype_info
-from tridiff.oracles.dtypes import name_of_array, numpy_dtype
 from tridiff.oracles.errors import OracleError
 
-Array = npt.NDArray[Any]
 Offsets = npt.NDArray[np.int64]
 
 E2M1 = (0.0, 0.5, 1.0, 1.5, 2.0, 3.0, 4.0, 6.0, -0.0, -0.5, -1.0, -1.5, -2.0, -3.0, -4.0, -6.0)

@@ -2,12 +2,10 @@
 unless it is said otherwise."""
 
 import math
-from typing import Any
 
 import numpy as np
-import numpy.typing as npt
 
-Array = npt.NDArray[Any]
+from tridiff.oracles.dtypes import Array
 
 
 def half_to_even(x: Array) -> Array:

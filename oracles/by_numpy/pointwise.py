@@ -15,11 +15,10 @@ import numpy.typing as npt
 
 from tridiff.oracles.by_numpy import conversions, functions, integer
 from tridiff.oracles.by_numpy.special import SPECIAL
-from tridiff.oracles.dtypes import dtype, name_of_array, numpy_dtype
+from tridiff.oracles.dtypes import Array, dtype, name_of_array, numpy_dtype
 from tridiff.oracles.errors import OracleError
 from tridiff.oracles.pointwise import CAST, CONVERT, HALVES, PACKED, meaning, row_of
 
-Array = npt.NDArray[Any]
 Mask = npt.NDArray[np.bool_]
 
 

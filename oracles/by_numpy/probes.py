@@ -1,13 +1,9 @@
 """Expectations for the type probes and for device_assert_then (contract: helpers.md §3, §8)."""
 
-from typing import Any
 
 import numpy as np
-import numpy.typing as npt
 
-from tridiff.oracles.dtypes import NAMES, dtype, name_of_array
-
-Array = npt.NDArray[Any]
+from tridiff.oracles.dtypes import NAMES, Array, dtype, name_of_array
 
 # promote_to_tensor keeps the type; is_floating is a compile-time bool.
 PROMOTED: dict[str, str] = {name: name for name in NAMES}

@@ -4,12 +4,10 @@ language.md §2): candidates along a new first axis, the exact answer first.
 Arrays have the rows of the batch in front of (..., m, k) and (..., k, n).
 """
 
-from typing import Any
 
 import numpy as np
-import numpy.typing as npt
 
-Array = npt.NDArray[Any]
+from tridiff.oracles.dtypes import Array
 
 STEPS = (16, 32, 64)
 """Places along k whose products an instruction for i8 adds before it saturates (PTX ISA, mma and wgmma)."""

@@ -4,15 +4,11 @@ Integers fold in their own type and wrap; compare with BIT. Floats return the un
 fold (computed in the widest type numpy has), to be compared with SUM and a bound of `tridiff.oracles.tolerances`.
 """
 
-from typing import Any
 
 import numpy as np
-import numpy.typing as npt
 
-from tridiff.oracles.dtypes import dtype, name_of_array
+from tridiff.oracles.dtypes import Array, dtype, name_of_array
 from tridiff.oracles.errors import OracleError
-
-Array = npt.NDArray[Any]
 
 
 def _fold(x: Array, axis: int, ufunc: np.ufunc) -> Array:

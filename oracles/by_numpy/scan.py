@@ -1,15 +1,12 @@
 """Packed words and the exclusive scan across programs in numpy (contract: helpers.md §11)."""
 
 from collections.abc import Callable
-from typing import Any
 
 import numpy as np
 import numpy.typing as npt
 
-from tridiff.oracles.dtypes import bits_dtype, dtype, name_of_array, numpy_dtype
+from tridiff.oracles.dtypes import Array, bits_dtype, dtype, name_of_array, numpy_dtype
 from tridiff.oracles.errors import OracleError
-
-Array = npt.NDArray[Any]
 
 
 def _add(left: Array, right: Array) -> Array:

@@ -7,15 +7,12 @@ them are below too: `bucketize_defined` is False for those lanes and for unsorte
 0..size is promised.
 """
 
-from typing import Any
 
 import numpy as np
 import numpy.typing as npt
 
-from tridiff.oracles.dtypes import FP8, name_of_array, numpy_dtype
+from tridiff.oracles.dtypes import FP8, Array, name_of_array, numpy_dtype
 from tridiff.oracles.errors import OracleError
-
-Array = npt.NDArray[Any]
 
 
 def _rows(values: Array, boundaries: Array, sorter: Array | None) -> tuple[Array, Array]:

@@ -5,15 +5,13 @@ elements (index >= rnumel) behind all others. Bits are moved, never altered. Pos
 elements on hold unspecified values: `sort_defined`.
 """
 
-from typing import Any
 
 import numpy as np
 import numpy.typing as npt
 
-from tridiff.oracles.dtypes import FP8, bits_dtype, dtype, name_of_array, numpy_dtype
+from tridiff.oracles.dtypes import FP8, Array, bits_dtype, dtype, name_of_array, numpy_dtype
 from tridiff.oracles.errors import OracleError
 
-Array = npt.NDArray[Any]
 Pair = tuple[Array, Array]
 Mask = npt.NDArray[np.bool_]
 

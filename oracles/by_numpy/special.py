@@ -7,12 +7,10 @@ rounds the square (errors of up to 250 ulps). i0 and i1 overflow in scipy from 7
 """
 
 from collections.abc import Callable
-from typing import Any
 
 import numpy as np
-import numpy.typing as npt
 
-Array = npt.NDArray[Any]
+from tridiff.oracles.dtypes import Array
 
 _FAR = 50.0
 """From here on the asymptotic series is good to half an ulp of the largest value around; its terms shrink up to the

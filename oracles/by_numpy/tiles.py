@@ -5,14 +5,11 @@ t * columns - before, and what lies outside the width is zero. Operations comput
 elements' width and wrap.
 """
 
-from typing import Any
 
 import numpy as np
-import numpy.typing as npt
 
+from tridiff.oracles.dtypes import Array
 from tridiff.oracles.errors import OracleError
-
-Array = npt.NDArray[Any]
 
 
 def as_integers(x: Array, *, unsigned: bool = False) -> Array:

@@ -6,12 +6,11 @@ a cast. A partner of weight 0 contributes nothing whatever it holds. A slice wit
 NaN; its mean may be NaN or, with infinities of one sign, that infinity.
 """
 
-from typing import Any
 
 import numpy as np
-import numpy.typing as npt
 
-Array = npt.NDArray[Any]
+from tridiff.oracles.dtypes import Array
+
 State = tuple[Array, Array, Array]
 
 

@@ -3,15 +3,12 @@
 Conventions as in `tridiff.oracles.by_torch.welford_answers`.
 """
 
-from typing import Any
 
 import numpy as np
-import numpy.typing as npt
 
 from tridiff.oracles.by_numpy.welford import mean_candidates, welford
-from tridiff.oracles.dtypes import numpy_dtype
+from tridiff.oracles.dtypes import Array, numpy_dtype
 
-Array = npt.NDArray[Any]
 State = tuple[Array, Array, Array]
 
 

@@ -1,11 +1,9 @@
 """Functions of the bits of integers, in numpy (contract: language.md §3; source: CUDA Math API, integer intrinsics)."""
 
-from typing import Any
 
 import numpy as np
-import numpy.typing as npt
 
-Array = npt.NDArray[Any]
+from tridiff.oracles.dtypes import Array
 
 
 def _digits(x: Array) -> Array:

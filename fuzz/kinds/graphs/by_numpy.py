@@ -10,22 +10,21 @@ from __future__ import annotations
 from collections import OrderedDict
 from collections.abc import Callable
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import numpy as np
-import numpy.typing as npt
 
 from tridiff.fuzz.kinds.graphs.arrays import graph_of, input_names, output_names
 from tridiff.fuzz.kinds.graphs.evaluate import Interpreter
 from tridiff.fuzz.kinds.graphs.torch_contract import interpreter_of
 from tridiff.fuzz.records import Case
 from tridiff.oracles.by_numpy.bounded import TINY, Real, Value, Whole, spacing
+from tridiff.oracles.dtypes import Array
 from tridiff.oracles.rules import SUM
 
 if TYPE_CHECKING:
     import torch
 
-Array = npt.NDArray[Any]
 WITHIN_BOUND = SUM("program_bound",
                    origin="derived per element by interpreting the program (tridiff.oracles.by_numpy.bounded)")
 """The comparison rule of float outputs."""

@@ -1,18 +1,14 @@
 """Values of a node in another type, in another shape, or found otherwise: conversions, bit patterns, boundaries."""
 
-from typing import Any
 
 import numpy as np
-import numpy.typing as npt
 
 from tridiff.kernels.codegen.graph import real_number
 from tridiff.oracles.by_numpy import bounded_ops as ops
 from tridiff.oracles.by_numpy import search
 from tridiff.oracles.by_numpy.bounded import TINY, Real, Value, Whole, cast_real, exact_real, nearest, rounded, whole
+from tridiff.oracles.dtypes import Array, numpy_dtype
 from tridiff.oracles.dtypes import dtype as dtype_info
-from tridiff.oracles.dtypes import numpy_dtype
-
-Array = npt.NDArray[Any]
 
 
 def converted(x: Value, name: str) -> Value:

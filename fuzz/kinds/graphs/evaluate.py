@@ -5,10 +5,8 @@ half type holds numbers of fp32, as the notes have it.
 """
 
 from collections.abc import Callable, Mapping
-from typing import Any
 
 import numpy as np
-import numpy.typing as npt
 
 from tridiff.fuzz.kinds.graphs import expressions, memory
 from tridiff.fuzz.kinds.graphs.conversions import assembled, bitcast, bucket, constant, converted
@@ -53,9 +51,8 @@ from tridiff.oracles.by_numpy.bounded import (
     whole,
 )
 from tridiff.oracles.by_numpy.bounded_scans import scan
-from tridiff.oracles.dtypes import numpy_dtype
+from tridiff.oracles.dtypes import Array, numpy_dtype
 
-Array = npt.NDArray[Any]
 HALVES = ("fp16", "bf16")
 _ACCUMULATORS = {"i1": "i32", "i8": "i32", "i16": "i32"}
 

@@ -10,14 +10,13 @@ from functools import reduce
 from typing import Any
 
 import numpy as np
-import numpy.typing as npt
 
 from tridiff.kernels.codegen.graph import Expr, Num, Real, Sym, real_number
 from tridiff.oracles.by_numpy import bounded_functions, bounded_ops
 from tridiff.oracles.by_numpy.bounded import TINY, Value, Whole, exact_real, settle
 from tridiff.oracles.by_numpy.bounded import Real as Reals
+from tridiff.oracles.dtypes import Array
 
-Array = npt.NDArray[Any]
 _SAFE = 2.0**62
 _ELEMENTARY = ("cos", "cosh", "acos", "sin", "sinh", "asin", "tan", "tanh", "atan", "log2")
 _STEPS: dict[str, Callable[[Array], Array]] = {

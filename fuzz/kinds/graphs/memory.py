@@ -1,16 +1,12 @@
 """Memory of values that are known within bounds: what was never written, what is stored, what is added atomically."""
 
-from typing import Any
 
 import numpy as np
-import numpy.typing as npt
 
 from tridiff.oracles.by_numpy import bounded_folds as folds
 from tridiff.oracles.by_numpy.bounded import TINY, Real, Value, Whole, exact_real, whole
+from tridiff.oracles.dtypes import Array, numpy_dtype
 from tridiff.oracles.dtypes import dtype as dtype_info
-from tridiff.oracles.dtypes import numpy_dtype
-
-Array = npt.NDArray[Any]
 
 
 def from_memory(name: str, values: Array) -> Value:

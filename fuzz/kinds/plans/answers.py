@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
-
 import numpy as np
 import torch
 
@@ -14,10 +12,7 @@ from tridiff.kernels.pipelines.plan import Dot, Fold, Plan, TmaStore
 from tridiff.oracles import tolerances
 from tridiff.oracles.by_numpy import tiles as in_numpy
 from tridiff.oracles.by_torch import tiles as in_torch
-from tridiff.oracles.dtypes import numpy_dtype, torch_dtype
-
-if TYPE_CHECKING:
-    from tridiff.oracles.by_numpy.tiles import Array
+from tridiff.oracles.dtypes import Array, numpy_dtype, torch_dtype
 
 
 def _numpy_tiles(plan: Plan, x: Array) -> Array:

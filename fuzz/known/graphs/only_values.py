@@ -7,7 +7,6 @@ from collections.abc import Mapping
 from typing import Any
 
 import numpy as np
-import numpy.typing as npt
 
 from tridiff.fuzz.kinds.graphs.conversions import assembled
 from tridiff.fuzz.known.graphs.nodes import DIVISIONS, ORDERS, below
@@ -15,10 +14,9 @@ from tridiff.kernels.codegen.constants import integer_limits, is_float, parse
 from tridiff.kernels.codegen.domains import Analysis, operands
 from tridiff.kernels.codegen.graph import Asm, Cast, Constant, Index, Masked, Node, Pointwise
 from tridiff.oracles.by_numpy.pointwise import evaluate
-from tridiff.oracles.dtypes import numpy_dtype
+from tridiff.oracles.dtypes import Array, numpy_dtype
 from tridiff.oracles.errors import OracleError
 
-Array = npt.NDArray[Any]
 _MOST = 3
 """Operands of which nothing is known that are tried together."""
 _AGAINST_ITSELF = (*ORDERS, "eq", "ne", "sub", "bitwise_xor")
