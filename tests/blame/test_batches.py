@@ -7,13 +7,13 @@ import msgspec
 import pytest
 from msgspec.structs import replace
 
+from tests.support.refusals import refused
 from tests.support.repository import ENTRIES
 from tridiff.fuzz.blame import batch as batches
 from tridiff.fuzz.blame.batch import Blamed, batch, keep, read
 from tridiff.fuzz.blame.jobs import EVALUATED, backends_of, jobs
 from tridiff.fuzz.blame.localise import NotFailing
 from tridiff.fuzz.corpus.store import Corpus
-from tridiff.fuzz.errors import TridiffError
 from tridiff.fuzz.records import Blame, CorpusEntry, Expectation, Verdict
 
 GPU = ("cuda", "interpreter", "compile:sm_90")
@@ -149,5 +149,5 @@ def test_results_made_elsewhere_are_merged_once_and_a_stage_is_not_given_up(tmp_
 def test_a_damaged_file_of_results_is_refused(tmp_path: Path):
     results = tmp_path / "results.jsonl"
     results.write_text('{"entry": 1}\n{}\n')
-    with pytest.raises(TridiffError, match="line 1"):
+    with refused("line 1"):
         read(results)

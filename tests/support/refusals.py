@@ -1,6 +1,7 @@
 """What is refused, as a person reads it."""
 
 from collections.abc import Callable
+from contextlib import AbstractContextManager
 
 import pytest
 
@@ -13,3 +14,8 @@ def refusal(action: Callable[[], object]) -> str:
         action()
     assert str(caught.value).isprintable(), str(caught.value)
     return str(caught.value)
+
+
+def refused(words: str) -> AbstractContextManager[pytest.ExceptionInfo[TridiffError]]:
+    """Expects a TridiffError whose text has these words (a regular expression)."""
+    return pytest.raises(TridiffError, match=words)

@@ -4,9 +4,9 @@ import pytest
 from msgspec.structs import replace
 
 from tests.support.draws import draws
+from tests.support.refusals import refused
 from tridiff.fuzz.backends.delay import with_pause
 from tridiff.fuzz.corpus.vocabulary import unheard_of
-from tridiff.fuzz.errors import TridiffError
 from tridiff.fuzz.records import Delay, decode
 from tridiff.fuzz.registry import find
 from tridiff.fuzz.shrink.order import simplicity
@@ -49,7 +49,7 @@ def test_nothing_to_pause_before_leaves_the_kernel_alone():
     ('{"of":"warp","number":true,"access":0}', "Expected `int`, got `bool`"),
     ('{"of":"thread","number":1,"access":0}', "Invalid enum value 'thread'")])
 def test_half_a_delay_is_refused(given: str, problem: str):
-    with pytest.raises(TridiffError, match=problem):
+    with refused(problem):
         decode(given, Delay)
 
 

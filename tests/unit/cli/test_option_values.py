@@ -3,12 +3,12 @@
 import pytest
 
 from tests.support.campaigns import campaign_options
+from tests.support.refusals import refused
 from tridiff.fuzz.campaign.record import Counts, Plan
 from tridiff.fuzz.campaign.run import Progress
 from tridiff.fuzz.cli.options import seconds, size
 from tridiff.fuzz.cli.progress import LiveProgress, clock, line
 from tridiff.fuzz.cli.render import values_line
-from tridiff.fuzz.errors import TridiffError
 
 each = pytest.mark.parametrize
 
@@ -23,7 +23,7 @@ def test_durations(text: str, value: float):
 
 @each("text", ["", "0", "-5s", "5 weeks", "s", "1e3", "nan", "inf", "30s1m", "1m2", "1m1m"])
 def test_what_is_no_duration(text: str):
-    with pytest.raises(TridiffError, match="is no duration"):
+    with refused("is no duration"):
         seconds(text)
 
 
@@ -35,7 +35,7 @@ def test_sizes(text: str, value: int):
 
 @each("text", ["", "0G", "-1G", "1.5G", "G", "1P"])
 def test_what_is_no_size(text: str):
-    with pytest.raises(TridiffError, match="is no memory size"):
+    with refused("is no memory size"):
         size(text)
 
 

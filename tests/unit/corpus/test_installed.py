@@ -4,9 +4,9 @@ from pathlib import Path
 
 import pytest
 
+from tests.support.refusals import refused
 from tridiff.fuzz.corpus import installed
 from tridiff.fuzz.corpus.store import Corpus
-from tridiff.fuzz.errors import TridiffError
 from tridiff.fuzz.records import CorpusEntry
 
 
@@ -38,5 +38,5 @@ def test_a_place_that_cannot_be_written_is_one_line(tmp_path: Path, monkeypatch:
         raise PermissionError(13, "Permission denied")
 
     monkeypatch.setattr(installed.shutil, "copytree", refuse)
-    with pytest.raises(TridiffError, match=r"corpus cannot be written \(Permission denied\)"):
+    with refused(r"corpus cannot be written \(Permission denied\)"):
         installed.fill(installed.DEFAULT)

@@ -5,8 +5,8 @@ from pathlib import Path
 
 import pytest
 
+from tests.support.refusals import refused
 from tridiff.fuzz.cli.planted import status
-from tridiff.fuzz.errors import TridiffError
 from tridiff.fuzz.gate.record import GateSummary, Side, TargetPairs
 from tridiff.fuzz.planted.choose import edits_of
 from tridiff.fuzz.planted.edit import Edit
@@ -48,10 +48,10 @@ def test_results_are_kept_and_not_made_again(tmp_path: Path):
 def test_results_of_other_settings_are_not_mixed(tmp_path: Path):
     path = tmp_path / "results.jsonl"
     Results(path, SETTINGS).add(tried(EDITS[0]))
-    with pytest.raises(TridiffError, match="other settings"):
+    with refused("other settings"):
         Results(path, Settings(triton="3.9.0", backends=("cuda",), seconds=5.0, workers=1, seed=1))
     (tmp_path / "else").write_text("no results\n")
-    with pytest.raises(TridiffError, match="holds no results"):
+    with refused("holds no results"):
         read(tmp_path / "else")
 
 

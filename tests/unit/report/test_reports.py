@@ -5,10 +5,10 @@ from pathlib import Path
 import pytest
 from msgspec.structs import replace
 
+from tests.support.refusals import refused
 from tests.unit.report.records import HERE, ROOT, entry, gate, night, of, past
 from tridiff.fuzz.campaign.record import Counts
 from tridiff.fuzz.coverage.show import ledgers
-from tridiff.fuzz.errors import TridiffError
 from tridiff.fuzz.report import heat
 from tridiff.fuzz.report.campaigns import FIXED, NEW, STILL
 from tridiff.fuzz.report.heat import sort
@@ -157,7 +157,7 @@ def test_every_committed_record_has_a_report(folder: Path):
 
 
 def test_records_are_found_by_folder_by_name_and_the_newest_without_one(tmp_path: Path):
-    with pytest.raises(TridiffError, match="no record below"):
+    with refused("no record below"):
         find_record("", tmp_path)
     first, second = night(tmp_path, name="one"), gate(tmp_path)
     import os
@@ -166,5 +166,5 @@ def test_records_are_found_by_folder_by_name_and_the_newest_without_one(tmp_path
     assert find_record(second.name, tmp_path).kind == find_record(str(second), tmp_path).kind == "gate"
     (tmp_path / "other").mkdir()
     for name, said in (("other", "holds neither"), ("nothing", "no record is called 'nothing'|no record is called")):
-        with pytest.raises(TridiffError, match=said):
+        with refused(said):
             find_record(name, tmp_path)

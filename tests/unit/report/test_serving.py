@@ -18,13 +18,13 @@ from tests.support.browser import MISSING, browser
 from tests.support.campaigns import campaign_options, shard_spec
 from tests.support.cases import addition
 from tests.support.outcomes import outcome_of
+from tests.support.refusals import refused
 from tests.unit.report.records import CORPUS, entry, night
 from tridiff.fuzz.campaign import findings
 from tridiff.fuzz.campaign.live import Live
 from tridiff.fuzz.campaign.record import Counts, Plan, ShardResult
 from tridiff.fuzz.campaign.state import Owned
 from tridiff.fuzz.campaign.store import ShardStore, shard_path
-from tridiff.fuzz.errors import TridiffError
 from tridiff.fuzz.records import Environment, RowCounts, Verdict, pretty_json
 from tridiff.fuzz.report.serve import REFRESH, live_page, server
 
@@ -140,14 +140,14 @@ def test_after_its_end_the_record_is_shown(state: Path, tmp_path: Path):
     assert "data-live" in page()
     for path in state.iterdir():
         path.unlink()
-    with pytest.raises(TridiffError, match="no record is called now"):
+    with refused("no record is called now"):
         page()
     night(tmp_path / "reports", name="now")
     assert "data-live" not in page() and "1,200 cases" in page()
 
 
 def test_without_a_campaign_and_without_a_record_there_is_nothing_to_show(tmp_path: Path):
-    with pytest.raises(TridiffError, match="no record below"):
+    with refused("no record below"):
         live_page("", roots=[tmp_path / "none"], reports=tmp_path / "reports", corpus=None)
 
 
@@ -158,7 +158,7 @@ def test_a_record_is_shown_by_its_folder_while_another_campaign_runs(state: Path
 
 
 def test_a_port_that_is_taken(served: ThreadingHTTPServer):
-    with pytest.raises(TridiffError, match="cannot be used"):
+    with refused("cannot be used"):
         server(lambda: "", port=served.server_address[1])
 
 

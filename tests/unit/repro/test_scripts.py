@@ -15,12 +15,12 @@ from msgspec.structs import replace
 
 from tests.support.cases import ramp
 from tests.support.nights import by_day
+from tests.support.refusals import refused
 from tests.support.repository import ENTRIES, REPOSITORY
 from tests.unit.corpus.entries import expect
 from tests.unit.graphs.graphs import X, filled, load, store
 from tests.unit.repro.findings import FINDINGS, FLOOR, OTHER_OPTIONS, SEVEN, Finding
 from tridiff.fuzz.corpus import entry_id
-from tridiff.fuzz.errors import TridiffError
 from tridiff.fuzz.known.draws import draw_cases
 from tridiff.fuzz.records import Case, CorpusEntry, Environment, Evidence, Iota, Signature, Verdict
 from tridiff.fuzz.repro import script as scripts
@@ -289,7 +289,7 @@ def test_without_a_gpu_a_script_for_one_is_skipped(verdict: Verdict, kind: str):
 
 def test_device_assertions_need_a_device():
     finding = next(one for one in FINDINGS if one.kind == "device_assert")
-    with pytest.raises(TridiffError, match="checks device assertions only with tridiff's repairs"):
+    with refused("checks device assertions only with tridiff's repairs"):
         build(request(finding))
     text = texts(request(finding, backend="cuda"))[-1]
     assert "debug=True)\ntorch.cuda.synchronize()" in text
@@ -303,20 +303,20 @@ def test_device_assertions_need_a_device():
 def test_a_program_that_is_delayed_is_not_left_out_in_silence():
     (delayed,) = [one for one in draw_cases("helpers.exclusive_scan_decoupled_lookback", Limits(elements=8), 20)
                if one.delay][:1]
-    with pytest.raises(TridiffError, match="a program or warp is delayed"):
+    with refused("a program or warp is delayed"):
         build(request(Finding("unpublished_word_accepted", delayed), backend="cuda"))
 
 
 def test_a_memory_order_is_no_matter_of_values():
     finding = FINDINGS[0]
-    with pytest.raises(TridiffError, match="read from the compiled code"):
+    with refused("read from the compiled code"):
         build(request(Finding(finding.fault, finding.case, kind="memory_order")))
 
 
 @each("kind", ["total_warps", "sanitizer", "a kind of tomorrow"])
 def test_what_the_harness_alone_sees_is_not_told_by_values(kind: str):
     finding = FINDINGS[0]
-    with pytest.raises(TridiffError, match=f"{kind} is seen by the harness"):
+    with refused(f"{kind} is seen by the harness"):
         build(request(Finding(finding.fault, finding.case, kind=kind)))
 
 
@@ -440,16 +440,16 @@ def test_the_child_is_asked_again_without_the_compiler(monkeypatch: pytest.Monke
 ])
 def test_what_has_no_script_says_why(changes: dict[str, object], message: str):
     options = {"case": SEVEN, "subject": "own", "backend": "interpreter"} | changes
-    with pytest.raises(TridiffError, match=message) as caught:
+    with refused(message) as caught:
         script(stored(**options))
     assert str(caught.value).isprintable()
 
 
 def test_the_child_refuses_what_no_kernel_shows():
-    with pytest.raises(TridiffError, match="planted process fault segfault is no kernel"):
+    with refused("planted process fault segfault is no kernel"):
         build(request(Finding("segfault", SEVEN, kind="SIGSEGV", verdict=Verdict.CRASH)))
     empty = replace(FINDINGS[0].case, sizes={"rows": 0, "cols": 1})
-    with pytest.raises(TridiffError, match=r"made no launch|the case is empty"):
+    with refused(r"made no launch|the case is empty"):
         build(request(Finding("trunc_for_floor", empty)))
 
 
@@ -462,7 +462,7 @@ def test_too_long_a_script_is_refused_unless_a_bundle_is_asked_for(tmp_path: Pat
         for spec in case.arrays)
     large = request(Finding("trunc_for_floor", replace(case, arrays=arrays, sizes={"rows": 1, "cols": 6_000})))
     large = replace(large, length="short")
-    with pytest.raises(TridiffError, match=r"more than 40 of 120 columns; .* with --long, .* `tridiff shrink`"):
+    with refused(r"more than 40 of 120 columns; .* with --long, .* `tridiff shrink`"):
         build(large)
     text = build(replace(large, length="any")).scripts[0].text
     assert max(map(len, text.splitlines())) <= 120 and len(text) < 400_000

@@ -16,7 +16,7 @@ from msgspec.structs import replace
 from tests.support.cases import addition
 from tests.support.fake_forks import FakeForks, Speech, done
 from tests.support.outcomes import outcome_of
-from tridiff.fuzz.errors import TridiffError
+from tests.support.refusals import refused
 from tridiff.fuzz.records import Case, Environment, JointOutcome, Outcome, Verdict
 from tridiff.fuzz.records.outcome import LONGEST_REASON
 from tridiff.fuzz.workers import forks, pool, protocol
@@ -234,7 +234,7 @@ def test_time_that_ends_says_nothing_about_the_case(speaking: Start):
 def test_a_refusal_is_one_and_the_worker_lives(speaking: Start):
     made = speaking(lambda c, r: c.sendall(protocol.line(protocol.Refused(
         sequence=r.sequence, case_digest=r.case.digest, problem="p", fix="f"))))
-    with pytest.raises(TridiffError, match="p; f"):
+    with refused("p; f"):
         made.execute(A, "own")
     assert made.execute(B, "own").verdict is Verdict.AGREE and made.deaths == 0
 
