@@ -278,4 +278,4 @@ def block_for_a_block(case: Case) -> Case | None:
     """The atomic operation with a block of values."""
     memory, value, *mask = cases.call_of(case).operands
     name = value.dtype if value.given else memory.dtype
-    return changed(case, operands=(memory, Operand(kind="block", dtype=name, shape=memory.shape), *mask))
+    return changed(case, operands=(memory, Operand(dtype=name, shape=memory.shape), *mask))

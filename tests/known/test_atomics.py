@@ -22,7 +22,7 @@ KNOWN, BUFFERS, OF_FP64 = (next(one for one in ISSUES if one.name.startswith(nam
 
 def _case(row: str, name: str, operands: int = 2, layout: int = 4, extent: int = 1) -> Case:
     shape = (extent,)
-    given = tuple(Operand(kind="block", dtype="i1" if k == 2 else name, shape=shape) for k in range(operands))
+    given = tuple(Operand(dtype="i1" if k == 2 else name, shape=shape) for k in range(operands))
     call = Call(row=row, operands=given, options={"layout": layout, "way": "function"}, stored=(name, name))
     contents = {f"x{k}": Content(base=Small(seed=k + 1, low=1, high=9) if k < 2 else Bits(seed=3))
                 for k in range(operands)}

@@ -64,7 +64,7 @@ def test_zeros_for_a_padding_of_nan_are_known_and_zeros_for_what_a_tensor_holds_
 
 
 def test_a_scan_of_nans_along_an_axis_from_the_end_is_two_defects_and_of_numbers_one():
-    call = Call(row="tl.associative_scan", operands=(Operand(kind="block", dtype="fp32", shape=(2, 4, 2)),),
+    call = Call(row="tl.associative_scan", operands=(Operand(dtype="fp32", shape=(2, 4, 2)),),
                 options={"axis": -3, "function": "_larger"}, stored=("fp32",))
     nans, numbers = (calling(call, {"x0": Content(base=base)}) for base in (
             Constant(value="nan"), Small(low=-4, high=4)))

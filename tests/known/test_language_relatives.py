@@ -31,7 +31,7 @@ def named(name: str) -> KnownIssue:
 
 def test_an_operand_that_was_a_number_has_contents_in_the_relative():
     known = named("gluon-atomics-of-scalars")
-    memory = Operand(kind="block", dtype="i32", shape=(8,))
+    memory = Operand(dtype="i32", shape=(8,))
     call = Call(row="gl.atomic_add", operands=(memory, Operand(kind="number", dtype="i32", number="3")),
                 options={"layout": 0}, stored=("i32", "i32"))
     case = calling(call, {"x0": Content(base=Mixture())})
@@ -174,7 +174,7 @@ def test_a_loop_whose_variable_wraps_is_known_by_its_bounds_though_it_never_ends
 def test_a_control_of_sorting_is_judged_because_it_holds_no_nan_in_narrow_types_too():
     known = named("tensor-sort-does-nothing")
     for name in ("bf16", "fp32"):
-        call = Call(row="tensor.sort", operands=(Operand(kind="block", dtype=name, shape=(4, 8)),), stored=(name,))
+        call = Call(row="tensor.sort", operands=(Operand(dtype=name, shape=(4, 8)),), stored=(name,))
         case = calling(call, {"x0": Content(base=Small(), overrides=(Put(value="nan"),))}, programs=2)
         assert known.match(case) and known.relative is not None
         relative = known.relative(case)
@@ -183,7 +183,7 @@ def test_a_control_of_sorting_is_judged_because_it_holds_no_nan_in_narrow_types_
 
 
 def _flip(name: str, *shape: int, **options: int) -> Case:
-    call = Call(row="tl.flip", operands=(Operand(kind="block", dtype=name, shape=shape),), options=dict(options),
+    call = Call(row="tl.flip", operands=(Operand(dtype=name, shape=shape),), options=dict(options),
                 stored=(name,))
     return calling(call, {"x0": Content(base=Mixture())})
 
@@ -228,9 +228,9 @@ def _scaled(**options: bool | str) -> Case:
         fp4 = options[side] == "e2m1"
         packed = along if options.get(f"{side}_k_pack", True) else 1 - along
         held = tuple(extent // 2 if fp4 and axis == packed else extent for axis, extent in enumerate(shape))
-        operands.append(Operand(kind="block", dtype="u8" if fp4 else "bf16", shape=held))
+        operands.append(Operand(dtype="u8" if fp4 else "bf16", shape=held))
         if options.get(f"{side}_scale"):
-            operands.append(Operand(kind="block", dtype="u8", shape=(32, 2)))
+            operands.append(Operand(dtype="u8", shape=(32, 2)))
     call = Call(row="tl.dot_scaled", operands=tuple(operands), options=dict(options), stored=("fp32",))
     return calling(call, {f"x{number}": Content() for number in range(len(operands))})
 
@@ -258,7 +258,7 @@ def test_a_float_passed_beside_fp64_is_known_where_its_rounding_to_fp32_shows_an
     known = named("interpreter-takes-floats-for-constants")
 
     def case(name: str, number: str, kind: OperandKind = "argument") -> Case:
-        call = Call(row="tl.sub", operands=(Operand(kind="block", dtype=name, shape=(1,)),
+        call = Call(row="tl.sub", operands=(Operand(dtype=name, shape=(1,)),
                                             Operand(kind=kind, dtype="fp32", number=number)), stored=("fp64",))
         return calling(call, {"x0": ("0.0",)})
 

@@ -44,7 +44,7 @@ def test_the_integer_in_place_of_the_bits_is_predicted_and_nothing_else(
 
 
 def test_of_a_product_only_sign_and_absolute_value_are_predicted():
-    block = Operand(kind="block", dtype="fp32", shape=(2,))
+    block = Operand(dtype="fp32", shape=(2,))
 
     def call(form: int, stored: str) -> Call:
         return Call(row="memory.reread", operands=(block, block), options={"form": form}, stored=(stored,))
@@ -69,7 +69,7 @@ def test_of_a_product_only_sign_and_absolute_value_are_predicted():
 
 
 def test_of_two_zeros_the_larger_is_either_and_their_product_has_a_sign():
-    block = Operand(kind="block", dtype="fp32", shape=(2,))
+    block = Operand(dtype="fp32", shape=(2,))
     for form, wrong in ((6, False), (7, True)):
         call = Call(row="memory.reread", operands=(block, block), options={"form": form}, stored=("fp32",))
         case = calling(call, {"x0": ("0.0", "-0.0"), "x1": ("-0.0", "0.0")})

@@ -21,7 +21,7 @@ KNOWN, FILLING = ISSUES
 
 
 def _case(row: str, name: str, number: str, values: tuple[str, ...], first: bool = False) -> Case:
-    block = Operand(kind="block", dtype=name, shape=(len(values),))
+    block = Operand(dtype=name, shape=(len(values),))
     beside = Operand(kind="constexpr", dtype="fp32", number=number)
     call = Call(row=row, operands=(beside, block) if first else (block, beside),
                 stored=("i1" if "operator" in row else name,))
@@ -85,7 +85,7 @@ def test_numbers_that_all_types_hold_and_sums_are_not_known():
     ("tl.load", "1.0e-10", ""), ("pointer.cast", "0.1", "2"), ("tl.atomic_add", "0.1", "")])
 def test_what_fills_a_load_or_changes_memory_is_the_number_in_fp32_and_another_one_is_new(
         row: str, number: str, lanes: str):
-    block, mask = Operand(kind="block", dtype="fp64", shape=(2,)), Operand(kind="block", dtype="i1", shape=(2,))
+    block, mask = Operand(dtype="fp64", shape=(2,)), Operand(dtype="i1", shape=(2,))
     beside = Operand(kind="number", dtype="fp32", number=number)
     atomic = "atomic" in row
     call = Call(row=row, operands=(block, beside, mask) if atomic else (block, mask, beside),
@@ -110,7 +110,7 @@ def test_what_fills_a_load_or_changes_memory_is_the_number_in_fp32_and_another_o
 
 
 def _added(number: str, name: str = "fp64") -> Case:
-    call = Call(row="tl.atomic_add", operands=(Operand(kind="block", dtype=name, shape=(1,)),
+    call = Call(row="tl.atomic_add", operands=(Operand(dtype=name, shape=(1,)),
                                                Operand(kind="number", dtype="fp32", number=number)),
                 options={"way": "function"}, stored=(name, name))
     return calling(call, {"x0": ("0.0",)})

@@ -117,7 +117,7 @@ def test_no_thread_holds_so_much_that_compiling_takes_minutes_but_some_hold_hund
     random, row = Random(5), rows()["gl.associative_scan.affine"]
     found = [held(call) for call, _ in (sampled(row, random) for _ in range(400)) if call is not None]
     assert len(found) > 200 and max(found) <= MOST_HELD and sum(one > MOST_HELD // 4 for one in found) > 10
-    block = Operand(kind="block", dtype="u32", shape=(64, 64, 1))
+    block = Operand(dtype="u32", shape=(64, 64, 1))
     along_one_element = Call(row=row.name, operands=(block, block), options={"axis": 0, "layout": 1})
     assert held(along_one_element) == 2 * 64 * 64 > MOST_HELD
 

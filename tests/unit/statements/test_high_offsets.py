@@ -14,7 +14,7 @@ from tridiff.kernels.language.script import Script
 def test_a_masked_negative_offset_of_eight_bits_reads_from_the_array(idiom: str, place: int):
     line = node("idiom", variable("p1"), variable("x1"), literal(63), name=idiom)
     script = Script(
-        operands=(Operand(kind="block", dtype="i32", shape=(64,)), Operand(kind="scalar", dtype="i32")),
+        operands=(Operand(dtype="i32", shape=(64,)), Operand(kind="scalar", dtype="i32")),
         body=(node("row_pointer", name="p1", operand=0), node("assign", line, name="v2")),
         stored=("v2",), results=(Result(dtype="i32"),))
     case = Case(target="language.pointers", sizes={"rows": 1, "n0": 64}, program=script, arrays=(
