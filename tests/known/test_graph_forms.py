@@ -240,8 +240,8 @@ def test_the_absolute_value_of_a_product_of_two_floats_may_be_the_product(dtype:
 
 
 @each("kind, asks, known", [
-    ("fp64", Pointwise(op="frexp", args=(2,)), True), ("fp64", cast(2, "i64", bitcast=True), True),
-    ("fp32", Pointwise(op="frexp", args=(2,)), False), ("fp64", cast(2, "i64"), False)])
+    ("fp64", op("frexp", 2), True), ("fp64", cast(2, "i64", bitcast=True), True),
+    ("fp32", op("frexp", 2), False), ("fp64", cast(2, "i64"), False)])
 def test_bits_of_an_absolute_double_are_told_from_others(kind: str, asks: Node, known: bool):
     last = (Part(of=3, item=1), store("out0", X, 4)) if isinstance(asks, Pointwise) else (store("out0", X, 3),)
     graph = vector(load("in0"), op("add", 0, 0), op("abs_tl", 1), asks, *last, in0=kind,
@@ -398,7 +398,7 @@ def test_a_power_of_16_bit_integers_loops_and_a_product_does_not(dtype: str, nam
 
 @each("length, dtype, known", [(1, "fp8e4nv", True), (4, "fp8e4nv", False), (1, "bf16", False)])
 def test_what_all_load_from_one_element_makes_equal_pairs_of_fp8(length: int, dtype: str, known: bool):
-    graph = vector(Load(buffer="in0", index=num(0)), store("out0", X, 0), length=8, in0="bf16", out0=dtype)
+    graph = vector(load("in0", num(0)), store("out0", X, 0), length=8, in0="bf16", out0=dtype)
     graph = replace(graph, buffers=tuple(replace(one, length=length) if one.name == "in0" else one
                                          for one in graph.buffers))
     assert (named(graph) != "") == known

@@ -91,7 +91,7 @@ def test_an_absolute_number_in_an_extremum_is_known_as_the_number_itself_and_its
 
 def test_a_negation_lost_in_an_index_expression_is_known_and_a_wrong_choice_beside_it_is_not():
     """min(min(-x, 5), x % 97) // -3 for every x, as min(x, 5) // -3 where VIMNMX3 has lost the negation."""
-    x = Sym(name="x0")
+    x = X
     least = apply("min", apply("min", apply("neg", x), num(5)), apply("python_mod", x, num(97)))
     graph = vector(Index(expr=apply("floordiv", least, num(-3)), dtype="i32"), store("out0", X, 0), length=12,
                    out0="i32")
@@ -133,7 +133,7 @@ def test_the_limit_of_a_negated_abs_is_known_and_another_constant_is_not():
 
 def test_a_gather_at_the_limit_of_a_negated_abs_is_known_and_one_beside_it_is_not():
     """in0[max(min(v0, 4), -5)] with v0 = min(-x, x), as in0[-5] for every x."""
-    x = Sym(name="x0")
+    x = X
     wrapped = apply("max", apply("min", Sym(name="v0"), num(4)), num(-5))
     graph = vector(Index(expr=apply("min", apply("neg", x), x)), Load(buffer="in0", index=wrapped, checked=True),
                    store("out0", X, 1), length=12, in0="i32", out0="i32")
@@ -312,7 +312,7 @@ def test_an_extremum_without_its_relu_is_known_and_its_negation_is_not():
 def test_a_maximum_without_the_relu_in_it_is_known_and_the_next_number_is_not():
     """max(~b, k > 0 ? relu(a) : 3) of bytes, of which every second one was max(~b, a) on an H200."""
     graph = vector(load("in0"), load("in1"), op("bitwise_not", 1), op("relu", 0),
-                   Index(expr=apply("ge", Sym(name="x0"), num(1)), dtype="i1"), Masked(mask=4, arg=3, other="3"),
+                   Index(expr=apply("ge", X, num(1)), dtype="i1"), Masked(mask=4, arg=3, other="3"),
                    op("maximum", 2, 5), store("out0", X, 6), length=64, in0="i8", in1="i8", out0="i8")
     rehearsal = rehearse(case_of(graph, mixed=True))
     a, b = typed(rehearsal, "in0", "in1")

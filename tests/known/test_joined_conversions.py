@@ -12,7 +12,7 @@ from tridiff.fuzz.known.programs import ISSUES
 from tridiff.fuzz.known.rehearse import rehearse
 from tridiff.fuzz.records import Case
 from tridiff.fuzz.registry import find
-from tridiff.kernels.codegen.graph import Graph, Node, Pointwise, Reduce, Scan, Schedule
+from tridiff.kernels.codegen.graph import Graph, Node, Reduce, Scan, Schedule
 
 each = pytest.mark.parametrize
 JOINED = next(one for one in ISSUES if one.name == "conversions-joined")
@@ -34,7 +34,7 @@ def _twice_converted(source: str, between: str, to: str, *behind: Node, values: 
 def test_a_value_that_is_converted_once_not_twice_is_known_and_another_one_is_new(
         types: tuple[str, str, str], values: tuple[str, ...], right: tuple[float, ...], once: tuple[float, ...],
         negated: bool):
-    case = _twice_converted(*types, *[Pointwise(op="neg", args=(2,))] * negated, values=values)
+    case = _twice_converted(*types, *[op("neg", 2)] * negated, values=values)
     rehearsal, sign = rehearse(case), -1 if negated else 1
     out = rehearsal.outputs()["out0"]
     assert (sign * out).tolist() == list(right)

@@ -5,10 +5,10 @@ import torch
 from msgspec.structs import replace
 
 from tests.known.outcomes import compiled
-from tests.unit.graphs.graphs import X, at, cast, load, matrix, op, store
+from tests.unit.graphs.graphs import X, at, cast, constant, load, matrix, op, store
 from tridiff.fuzz.known.rehearse import Rehearsal, rehearse
 from tridiff.fuzz.records import Case, Content, Iota
-from tridiff.kernels.codegen.graph import Constant, Node, Reduce
+from tridiff.kernels.codegen.graph import Node, Reduce
 
 each = pytest.mark.parametrize
 KNOWN = ("positions-in-another-type",)
@@ -31,7 +31,7 @@ def _said(rehearsal: Rehearsal, value: float) -> tuple[str, ...]:
 
 
 @each("kind", ["argmax", "argmin"])
-@each("behind, factor", [((), 1), ((Constant(value="2", dtype="i64"), op("left_shift", 1, 2)), 4)])
+@each("behind, factor", [((), 1), ((constant("2", "i64"), op("left_shift", 1, 2)), 4)])
 def test_the_place_modulo_the_searched_type_is_known_and_another_place_is_new(
         kind: str, behind: tuple[Node, ...], factor: int):
     rehearsal = rehearse(_case("i8", 150, *behind, kind=kind))

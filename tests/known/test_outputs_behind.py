@@ -8,23 +8,17 @@ from tests.known.recorded import rehearsed, taken_for
 from tests.known.test_graphs import case_of as programs
 from tests.known.test_issues import entry
 from tests.known.test_programs import wrong
-from tests.unit.graphs.graphs import X, constant, load, op, store, vector
+from tests.unit.graphs.graphs import X, apply, constant, load, num, op, store, vector
 from tridiff.fuzz.known import Attribution
 from tridiff.fuzz.known.rehearse import rehearse
 from tridiff.fuzz.records import ArraySpec, Case, Content, Explicit
 from tridiff.fuzz.registry import find
 from tridiff.kernels.codegen.graph import (
-    Apply,
     Buffer,
-    Constant,
     Graph,
     Index,
-    Load,
-    Num,
     Part,
-    Pointwise,
     Reduce,
-    Store,
     Sym,
 )
 
@@ -36,9 +30,9 @@ def beside(case: Case, *, value: int, dtype: str) -> Case:
     graph = case.program
     assert isinstance(graph, Graph)
     length = graph.outer[0]
-    index = Sym(name="x0") if length > 1 else Num(value=0)
+    index = X if length > 1 else num(0)
     made = replace(graph, buffers=(*graph.buffers, Buffer(name="other", dtype=dtype, length=length, role="out")),
-                   nodes=(*graph.nodes, Store(buffer="other", index=index, value=value)))
+                   nodes=(*graph.nodes, store("other", index, value)))
     out = next(one for one in case.arrays if one.name.startswith("out"))
     return replace(case, program=made, arrays=(*case.arrays, ArraySpec(
         **{name: getattr(out, name) for name in out.__struct_fields__} | {"name": "other", "dtype": dtype})))
@@ -68,7 +62,7 @@ def test_another_sign_beside_a_cube_root_is_new():
     _, recorded = rehearsed(found)
     graph = found.case.program
     assert isinstance(graph, Graph)
-    negated = replace(found.case, program=replace(graph, nodes=(*graph.nodes, Pointwise(op="neg", args=(0,)))))
+    negated = replace(found.case, program=replace(graph, nodes=(*graph.nodes, op("neg", 0))))
     rehearsal = rehearse(beside(negated, value=len(graph.nodes), dtype="fp32"))
     right = rehearsal.outputs()
     assert rehearsal.judged(right | recorded)[1] == ("cube-root-of-subnormals",)
@@ -78,11 +72,11 @@ def test_another_sign_beside_a_cube_root_is_new():
 def fp8_beside_infinities(*, folded: bool) -> Case:
     """A row's values as fp8, and the mean of those and of infinity in its last element, which is stored as fp8 too, as
     the first element is, if that may fold."""
-    last = Index(expr=Apply(function="eq", args=(Sym(name="r"), Num(value=2))), dtype="i1")
-    nodes = [Load(buffer="in0", index=Sym(name="r")), last, Constant(value="inf", dtype="fp32"),
-             Pointwise(op="where", args=(1, 2, 0)), Reduce(kind="welford", args=(3,)), Part(of=4, item=0),
-             Store(buffer="out0", index=Sym(name="r"), value=3 if folded else 0),
-             Store(buffer="out1", index=Num(value=0), value=5)]
+    last = Index(expr=apply("eq", Sym(name="r"), num(2)), dtype="i1")
+    nodes = [load("in0", Sym(name="r")), last, constant("inf", "fp32"),
+             op("where", 1, 2, 0), Reduce(kind="welford", args=(3,)), Part(of=4, item=0),
+             store("out0", Sym(name="r"), 3 if folded else 0),
+             store("out1", num(0), 5)]
     buffers = (Buffer(name="in0", dtype="fp32", length=3), Buffer(name="out0", dtype="fp8e4nv", length=3, role="out"),
                Buffer(name="out1", dtype="fp32", length=1, role="out"))
     graph = Graph(outer=(1,), r=3, buffers=buffers, nodes=tuple(nodes))

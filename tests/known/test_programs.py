@@ -30,8 +30,6 @@ from tridiff.kernels.codegen.graph import (
     Apply,
     Bucketize,
     Buffer,
-    Cast,
-    Constant,
     Graph,
     Index,
     Load,
@@ -76,9 +74,9 @@ def check_known_and_left_out(name: str, case: Case, known: bool) -> None:
         assert right == (name,) and Attribution(wrong).issues(case, wrong(case)) == ()
 
 
-@each("rounded", [Sym(name="n0"), Apply(function="to_float", args=(X,)), X])
+@each("rounded", [Sym(name="n0"), apply("to_float", X), X])
 def test_what_is_not_rounded_to_decimals_is_real_as_well(rounded: Sym | Apply):
-    case = of_expression(Apply(function="round_decimal", args=(rounded, num(2))), "fp64")
+    case = of_expression(apply("round_decimal", rounded, num(2)), "fp64")
     issue = named("round-to-decimals")
     relative_of(issue, case)
 
@@ -135,7 +133,7 @@ def test_the_control_of_our_own_has_the_issues_of_launches_that_the_generator_ha
 
 
 def test_a_sum_in_one_cell_is_one_by_its_index_or_by_the_length_of_its_buffer():
-    remainder = Apply(function="mod", args=(Sym(name="x0"), Num(value=1)))
+    remainder = apply("mod", X, num(1))
     buffers = (Buffer(name="one", dtype="fp32", length=1, role="inout"),
                Buffer(name="more", dtype="fp32", length=9, role="inout"))
     nodes = (constant("2", "i32"), cast(0, "i64"), op("add", 1, 1), load("one"), Index(expr=X), op("sub", 4, 4),
@@ -145,12 +143,12 @@ def test_a_sum_in_one_cell_is_one_by_its_index_or_by_the_length_of_its_buffer():
     def added(buffer: str, index: Num | Apply | Sym, mode: str = "atomic_add") -> int | None:
         return cell_of_a_sum(graph, Store(buffer=buffer, index=index, value=0, mode=mode))
 
-    assert added("one", remainder) == 0 and added("more", Num(value=7)) == 7
-    assert added("more", Sym(name="x0")) is None and added("one", remainder, "set") is None
-    sizes = Apply(function="mod", args=(Sym(name="n0"), Num(value=9)))
+    assert added("one", remainder) == 0 and added("more", num(7)) == 7
+    assert added("more", X) is None and added("one", remainder, "set") is None
+    sizes = apply("mod", Sym(name="n0"), num(9))
     assert added("more", sizes) == 6 and added("more", remainder) == 0
-    assert added("more", Apply(function="floordiv", args=(X, num(15)))) == 0 and added("more", Sym(name="v2")) == 4
-    beyond = Apply(function="floordiv", args=(X, num(14)))
+    assert added("more", apply("floordiv", X, num(15))) == 0 and added("more", Sym(name="v2")) == 4
+    beyond = apply("floordiv", X, num(14))
     assert added("more", beyond) is None and added("more", Sym(name="v3")) is None
     # Terms cancel, also those of values; nothing is known of a choice, or of what is loaded.
     assert added("more", apply("add", beyond, num(3), apply("neg", beyond))) == 3
@@ -184,28 +182,28 @@ def test_another_place_than_the_first_among_repeated_boundaries_is_new(name: str
     assert taken_for(rehearsal, outputs | {"out": outputs["out"] + 2}, subject="inductor") == ()
 
 
-COORDINATE = Apply(function="mul", args=(X, num(2**31 - 1)))
+COORDINATE = apply("mul", X, num(2**31 - 1))
 
 
 @each("expr, length, dtype, beyond", [
     (COORDINATE, 3, "i64", True), (COORDINATE, 2, "i64", False),
-    (Apply(function="to_float", args=(X,)), 3, "fp64", False),
-    (Apply(function="mod", args=(COORDINATE, num(7))), 3, "i32", True),
-    (Apply(function="mod", args=(Apply(function="mul", args=(X, num(2**30))), num(7))), 2, "i32", False),
-    (Apply(function="int_true_div", args=(COORDINATE, num(16))), 3, "fp64", True),
-    (Apply(function="pow_by_natural", args=(Apply(function="mod", args=(X, num(99))), num(5))), 99, "i64", True),
-    (Apply(function="mul", args=(Sym(name="n0"), num(2**31 - 1))), 3, "i64", False)])
+    (apply("to_float", X), 3, "fp64", False),
+    (apply("mod", COORDINATE, num(7)), 3, "i32", True),
+    (apply("mod", apply("mul", X, num(2**30)), num(7)), 2, "i32", False),
+    (apply("int_true_div", COORDINATE, num(16)), 3, "fp64", True),
+    (apply("pow_by_natural", apply("mod", X, num(99)), num(5)), 99, "i64", True),
+    (apply("mul", Sym(name="n0"), num(2**31 - 1)), 3, "i64", False)])
 def test_integers_of_coordinates_beyond_int32_are_found_and_left_out(
         expr: Apply, length: int, dtype: str, beyond: bool):
     case = of_expression(expr, dtype, length=length)
     check_known_and_left_out("index-in-int32", case, beyond)
 
 
-SIZE = Apply(function="python_mod", args=(Sym(name="n0"), num(97)))
+SIZE = apply("python_mod", Sym(name="n0"), num(97))
 
 
 @each("expr, dtype, wide", [
-    (SIZE, "i32", True), (SIZE, "i64", False), (Apply(function="add", args=(SIZE, X)), "i32", True),
+    (SIZE, "i32", True), (SIZE, "i64", False), (apply("add", SIZE, X), "i32", True),
     (X, "i32", False), (num(7), "i32", False)])
 def test_integers_of_sizes_are_found_and_left_out(expr: Apply | Num | Sym, dtype: str, wide: bool):
     case = of_expression(expr, dtype, length=3)
@@ -217,7 +215,7 @@ def test_tensors_of_coordinates_are_carried_on_until_something_is_loaded():
 
     def product(first: Index | Load) -> Case:
         """Of an i64 that is first with a constant; in0 is there whether it is loaded or not."""
-        graph = vector(first, Constant(value=str(2**31 - 1), dtype="i64"), Pointwise(op="mul", args=(0, 1)),
+        graph = vector(first, constant(str(2**31 - 1), "i64"), Pointwise(op="mul", args=(0, 1)),
                        store("out0", X, 2), in0="i64", out0="i64")
         return compiled(graph, "indexing")
 
@@ -225,13 +223,13 @@ def test_tensors_of_coordinates_are_carried_on_until_something_is_loaded():
 
 
 @each("kind, nodes, wide", [
-    ("prod", (Index(expr=Apply(function="add", args=(R_AXIS, num(1)))),), True),
-    ("prod", (Index(expr=Apply(function="python_mod", args=(R_AXIS, num(2)))),), False),
+    ("prod", (Index(expr=apply("add", R_AXIS, num(1))),), True),
+    ("prod", (Index(expr=apply("python_mod", R_AXIS, num(2))),), False),
     ("sum", (Index(expr=R_AXIS),), False), ("max", (Index(expr=R_AXIS),), False),
-    ("sum", (Index(expr=Apply(function="mul", args=(R_AXIS, num(2**26)))),), True),
+    ("sum", (Index(expr=apply("mul", R_AXIS, num(2**26))),), True),
     ("prod", (Load(buffer="in0", index=X),), False),
-    ("prod", (Index(expr=R_AXIS, dtype="i32"), Cast(arg=0, dtype="i64")), True),
-    ("prod", (Index(expr=R_AXIS), Constant(value="5", dtype="i64"), Pointwise(op="bitwise_xor", args=(0, 1))), False),
+    ("prod", (Index(expr=R_AXIS, dtype="i32"), cast(0, "i64")), True),
+    ("prod", (Index(expr=R_AXIS), constant("5", "i64"), Pointwise(op="bitwise_xor", args=(0, 1))), False),
     ("max", (Index(expr=R_AXIS), Pointwise(op="bitwise_not", args=(0,)), Pointwise(op="mul", args=(1, 1))), False)])
 def test_folds_of_coordinates_beyond_int32_are_found_and_left_out(
         kind: Literal["sum", "prod", "max"], nodes: tuple[Node, ...], wide: bool):
@@ -348,7 +346,7 @@ def test_sums_and_products_of_positions_are_right_as_their_largest(
     case = entry(issue.entries[0]).case
     assert isinstance(case.program, Graph)
     load, search, last, stored = case.program.nodes
-    between = [Cast(arg=1, dtype="fp32") if op == "to_fp32" else Pointwise(op=op, args=(1 + place,))
+    between = [cast(1, "fp32") if op == "to_fp32" else Pointwise(op=op, args=(1 + place,))
                for place, op in enumerate(then)]
     at = 2 + len(between)
     nodes = (load, replace(search, kind=found), *between, replace(last, kind=fold, args=(at - 1,)),
@@ -373,10 +371,10 @@ def test_another_number_than_the_predicted_one_is_new(name: str, issue: str):
 
 def test_a_negated_expression_of_floats_is_rid_of_its_sign_and_one_of_integers_is_not():
     issue = named("negation-by-subtraction")
-    negated = Apply(function="neg", args=(Apply(function="to_float", args=(X,)),))
+    negated = apply("neg", apply("to_float", X))
     case = of_expression(negated, "fp64")
     relative_of(issue, case)
-    assert not issue.match(of_expression(Apply(function="neg", args=(X,)), "i64"))
+    assert not issue.match(of_expression(apply("neg", X), "i64"))
 
 
 @each("dtype, op, known", [
@@ -397,14 +395,14 @@ def test_a_quotient_that_is_cut_off_may_be_one_too_small_where_division_is_not_e
     (num(5),), (Real(value="-7.0"),), (Real(value="0.7"),), (num(5), Real(value="-7.0"))])
 def test_a_product_with_the_reciprocal_for_a_quotient_by_a_number_is_known_and_another_value_is_new(
         divisors: tuple[Num | Real, ...]):
-    quotient = Apply(function="mul", args=(X, num(33554433)))
+    quotient = apply("mul", X, num(33554433))
     wrong = torch.arange(64, dtype=torch.float64) * 33554433
     for divisor in divisors:
         if isinstance(divisor, Num):
-            quotient = Apply(function="int_true_div", args=(quotient, divisor))
+            quotient = apply("int_true_div", quotient, divisor)
         else:
-            dividend = quotient if len(divisors) > 1 else Apply(function="to_float", args=(quotient,))
-            quotient = Apply(function="float_true_div", args=(dividend, divisor))
+            dividend = quotient if len(divisors) > 1 else apply("to_float", quotient)
+            quotient = apply("float_true_div", dividend, divisor)
         wrong = wrong * (1 / float(divisor.value))
     case = of_expression(quotient, "fp64", length=64)
     rehearsal = rehearse(case)

@@ -3,7 +3,7 @@
 import msgspec
 import pytest
 
-from tests.unit.graphs.graphs import X, apply, cast, constant, num, op
+from tests.unit.graphs.graphs import X, apply, cast, constant, load, num, op, store
 from tridiff.fuzz.records.codec import without_defaults
 from tridiff.kernels.codegen.graph import (
     Expr,
@@ -25,7 +25,7 @@ STRIDED = apply("add", apply("mul", X, num(-63)), apply("to_float", Real(value="
 
 def test_a_node_says_its_expression_as_text_and_is_read_from_it():
     assert written(STRIDED) == "add(mul(x0, -63), to_float('0x1.8p-3'))"
-    for node in (Index(expr=STRIDED), Load(buffer="in0", index=STRIDED), Store(buffer="out0", index=STRIDED, value=1)):
+    for node in (Index(expr=STRIDED), load("in0", STRIDED), store("out0", STRIDED, 1)):
         told = without_defaults(node)
         assert isinstance(told, dict) and written(STRIDED) in told.values()
         assert msgspec.convert(told, Node) == node
@@ -56,15 +56,15 @@ def test_every_kind_of_expression_is_read_back(expr: Expr):
 
 
 @each("node, text", [
-    (Load(buffer="in0", index=STRIDED), "in0[add(mul(x0, -63), to_float('0x1.8p-3'))]"),
+    (load("in0", STRIDED), "in0[add(mul(x0, -63), to_float('0x1.8p-3'))]"),
     (Load(buffer="in0", index=X, mask=2, other="-0.5"), "in0[x0] if v2 else -0.5"),
     (Load(buffer="in0", index=X, other="1"), ""), (Load(buffer="in0", index=X, checked=True), ""),
-    (Store(buffer="out0", index=num(7), value=12), "out0[7] = v12"),
+    (store("out0", num(7), 12), "out0[7] = v12"),
     (Store(buffer="out0", index=X, value=1, mode="atomic_add"), ""),
     (op("where", 0, 11, 2), "where(v0, v11, v2)"), (cast(3, "fp16"), "v3 to fp16"),
     (cast(3, "fp16", bitcast=True), "v3 as fp16"), (constant("nan:0x1", "fp32"), "nan:0x1 fp32"),
     (constant("1 2", "fp32"), ""), (constant("in0[x0]", "i32"), "in0[x0] i32"),
-    (Load(buffer="in0", index=Real(value="] = v1")), "in0['] = v1']"), (Load(buffer="in0", index=Real(value="'")), ""),
+    (load("in0", Real(value="] = v1")), "in0['] = v1']"), (load("in0", Real(value="'")), ""),
     (Index(expr=X), "")])
 def test_a_node_is_text_in_files_where_that_says_all_of_it(node: Node, text: str):
     assert node_written(node) == text

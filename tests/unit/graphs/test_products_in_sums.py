@@ -2,9 +2,9 @@
 
 import numpy as np
 
-from tests.unit.graphs.graphs import X, cast, load, op, store
+from tests.unit.graphs.graphs import X, cast, constant, load, op, store
 from tridiff.fuzz.kinds.graphs.evaluate import Interpreter
-from tridiff.kernels.codegen.graph import Buffer, Constant, Graph, Node
+from tridiff.kernels.codegen.graph import Buffer, Graph, Node
 from tridiff.oracles.by_numpy.bounded import Real
 
 ROOT = 1.0 + 2.0**-12
@@ -15,7 +15,7 @@ def difference(number: float, *between: Node) -> Real:
     last = 1 + len(between)
     graph = Graph(outer=(1,), buffers=(Buffer(name="in0", dtype="fp32", length=1),
                                        Buffer(name="out0", dtype="fp32", length=1, role="out")),
-                  nodes=(load("in0"), op("mul", 0, 0), *between, Constant(value="-1.0", dtype="fp32"),
+                  nodes=(load("in0"), op("mul", 0, 0), *between, constant("-1.0", "fp32"),
                          op("add", last, last + 1), store("out0", X, last + 2)))
     found = Interpreter(graph, {"in0": np.array([number], np.float32)}).run()["out0"]
     assert isinstance(found, Real)
