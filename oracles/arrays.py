@@ -8,8 +8,15 @@ import numpy.typing as npt
 import torch
 
 from tridiff.oracles.bits import to_bits
-from tridiff.oracles.dtypes import Array as Array
-from tridiff.oracles.dtypes import bits_dtype, dtype, name_of_array, name_of_tensor, numpy_dtype, torch_dtype
+from tridiff.oracles.dtypes import (
+    Array as Array,
+    bits_dtype,
+    dtype,
+    name_of_array,
+    name_of_tensor,
+    numpy_dtype,
+    torch_dtype,
+)
 from tridiff.oracles.errors import OracleError
 
 

@@ -9,8 +9,7 @@ def main() -> None:
     """Argument: when to end, in seconds since 1970."""
     import hypothesis
     import torch
-    from hypothesis import HealthCheck, Phase
-    from hypothesis import strategies as st
+    from hypothesis import HealthCheck, Phase, strategies as st
 
     from tridiff.kernels.drivers.elementwise import elementwise_binary
     from tridiff.kernels.helpers.extrema import minimum

@@ -14,11 +14,16 @@ from tridiff.fuzz.blame.trial import Result, Step, Values
 from tridiff.fuzz.corpus.cause import message
 from tridiff.fuzz.crashes import signature
 from tridiff.fuzz.records import Verdict, blame
-from tridiff.fuzz.records.blame import LLVM_OFF as LLVM_OFF
-from tridiff.fuzz.records.blame import OWN as OWN
-from tridiff.fuzz.records.blame import PTXAS_O0 as PTXAS_O0
-from tridiff.fuzz.records.blame import REPAIRED as REPAIRED
-from tridiff.fuzz.records.blame import Confidence, Effect, Stage, Tried
+from tridiff.fuzz.records.blame import (
+    LLVM_OFF as LLVM_OFF,
+    OWN as OWN,
+    PTXAS_O0 as PTXAS_O0,
+    REPAIRED as REPAIRED,
+    Confidence,
+    Effect,
+    Stage,
+    Tried,
+)
 from tridiff.fuzz.workers.failures import DEVICE
 
 # Names of changes, as vectors have them.

@@ -22,8 +22,7 @@ from tridiff.fuzz.records import encode
 from tridiff.fuzz.target.subjects import by_torch_compile, of_inductor
 from tridiff.fuzz.workers.leftovers import sweep
 from tridiff.fuzz.workers.pool import PREFIX
-from tridiff.fuzz.workers.preloaded import PREFIX as PRELOADED
-from tridiff.fuzz.workers.preloaded import Preloaded
+from tridiff.fuzz.workers.preloaded import PREFIX as PRELOADED, Preloaded
 from tridiff.fuzz.workers.zygote import OF_INDUCTOR, OF_TORCH_COMPILE, die_with_parent, ignore_ends
 
 Job = TypeVar("Job")

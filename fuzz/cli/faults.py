@@ -13,8 +13,16 @@ from tridiff.fuzz.backends import kind
 from tridiff.fuzz.campaign.faults import Caught, plan_faults, run_faults, table
 from tridiff.fuzz.campaign.record import CampaignOptions
 from tridiff.fuzz.cli import options as reading
-from tridiff.fuzz.cli.options import AsJson, Gpus, HangLimit, Workers, chosen_backends, chosen_devices, chosen_workers
-from tridiff.fuzz.cli.options import seconds as duration
+from tridiff.fuzz.cli.options import (
+    AsJson,
+    Gpus,
+    HangLimit,
+    Workers,
+    chosen_backends,
+    chosen_devices,
+    chosen_workers,
+    seconds as duration,
+)
 from tridiff.fuzz.cli.planted import planted
 from tridiff.fuzz.cli.text import plain
 from tridiff.fuzz.errors import TridiffError

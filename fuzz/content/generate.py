@@ -32,8 +32,7 @@ from tridiff.fuzz.records import (
     Tie,
     TieSprinkle,
 )
-from tridiff.oracles.dtypes import dtype as dtype_info
-from tridiff.oracles.dtypes import torch_dtype
+from tridiff.oracles.dtypes import dtype as dtype_info, torch_dtype
 from tridiff.oracles.special_values import special_bits
 
 INT_VIEW = {8: torch.uint8, 16: torch.int16, 32: torch.int32, 64: torch.int64}

@@ -13,8 +13,7 @@ from tridiff.fuzz.content.counter import ROW, signed
 from tridiff.fuzz.content.generate import INT_VIEW, patterns
 from tridiff.fuzz.content.poison import poison_pattern
 from tridiff.fuzz.records import ArraySpec, Case
-from tridiff.oracles.dtypes import dtype as dtype_info
-from tridiff.oracles.dtypes import torch_dtype
+from tridiff.oracles.dtypes import dtype as dtype_info, torch_dtype
 
 GUARD = 256
 """Elements on either side of an array; a multiple of every vector width."""

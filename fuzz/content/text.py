@@ -10,8 +10,7 @@ import re
 import numpy as np
 
 from tridiff.fuzz.errors import TridiffError
-from tridiff.oracles.dtypes import dtype as dtype_info
-from tridiff.oracles.dtypes import numpy_dtype
+from tridiff.oracles.dtypes import dtype as dtype_info, numpy_dtype
 
 _NAN = re.compile(r"^(-?)nan(?::0x([0-9a-f]{1,13}))?$")
 _FIX = "write an integer, a decimal float, inf, -inf, nan or nan:0x<mantissa>"

@@ -16,8 +16,7 @@ from tridiff.fuzz.evaluate.memory import Array
 from tridiff.fuzz.evaluate.table import gives
 from tridiff.oracles.by_exact.rounding import rounded, whole
 from tridiff.oracles.by_exact.special import special
-from tridiff.oracles.by_numpy import functions as by_numpy
-from tridiff.oracles.by_numpy import pieces, words
+from tridiff.oracles.by_numpy import functions as by_numpy, pieces, words
 from tridiff.oracles.by_numpy.special import SPECIAL
 
 Function = Callable[..., Any]

@@ -15,8 +15,7 @@ from tridiff.fuzz.inductor.programs.expressible import TEMPLATES
 from tridiff.fuzz.kinds.graphs.operations import COMPARISONS
 from tridiff.kernels.codegen.constants import TORCH_NAMES
 from tridiff.kernels.pointwise.table import OPS
-from tridiff.oracles.dtypes import FLOATS, FP8, INTEGERS, SIGNED
-from tridiff.oracles.dtypes import dtype as dtype_info
+from tridiff.oracles.dtypes import FLOATS, FP8, INTEGERS, SIGNED, dtype as dtype_info
 
 Signature = tuple[str, ...]
 Judging = Literal["exact", "unsigned_zero", "real", "sum", "mean", "prefix_sum", "variance"]

@@ -180,12 +180,12 @@ def _apply(patches: Patches, repairs: Repairs, order: ProgramOrder | None) -> No
         libdevice,
         loop_bounds,
         narrow_arithmetic,
+        order as program_order,
         patch_once,
         poison,
         presence,
         undefined,
     )
-    from tridiff.fuzz.interpreter import order as program_order
     from tridiff.fuzz.versions import interpreter_features
 
     features = interpreter_features()

@@ -6,8 +6,7 @@ from tridiff.fuzz.known.contents import tamed
 from tridiff.fuzz.known.issue import KnownIssue
 from tridiff.fuzz.records import Case
 from tridiff.fuzz.records.corpus_entry import Stage, Truth
-from tridiff.oracles.dtypes import FP8
-from tridiff.oracles.dtypes import dtype as dtype_info
+from tridiff.oracles.dtypes import FP8, dtype as dtype_info
 
 _BEYOND = 1 << 30
 """Boundaries from which on the sum of two positions leaves 32 bits."""

@@ -50,8 +50,7 @@ from tridiff.kernels.codegen.graph import (
 )
 from tridiff.kernels.codegen.ranges import symbols
 from tridiff.kernels.pointwise.table import HALVES
-from tridiff.oracles.dtypes import FP8
-from tridiff.oracles.dtypes import dtype as dtype_info
+from tridiff.oracles.dtypes import FP8, dtype as dtype_info
 
 _PREDICTED = "tridiff.fuzz.known.predictions.programs"
 _QUOTIENTS = ("int_true_div", "float_true_div")

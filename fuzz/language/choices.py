@@ -3,8 +3,7 @@
 from collections.abc import Callable, Sequence
 from typing import Literal, NoReturn, TypeVar
 
-from hypothesis import reject
-from hypothesis import strategies as st
+from hypothesis import reject, strategies as st
 
 from tridiff.fuzz.language.promotion import of_argument, of_number
 from tridiff.fuzz.target import Limits

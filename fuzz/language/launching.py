@@ -9,8 +9,7 @@ from tridiff.fuzz.backends.launch import Launch
 from tridiff.fuzz.backends.libdevice import amd_lacks
 from tridiff.fuzz.language.cases import call_of, row_of
 from tridiff.fuzz.language.row import Row, installed
-from tridiff.fuzz.language.spoiled import FAULTS as OF_POINTERS
-from tridiff.fuzz.language.spoiled import spoiled
+from tridiff.fuzz.language.spoiled import FAULTS as OF_POINTERS, spoiled
 from tridiff.fuzz.verdicts import Declined, Refuted
 from tridiff.kernels.generated import load
 from tridiff.kernels.language import joined

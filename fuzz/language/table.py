@@ -9,11 +9,13 @@ from dataclasses import dataclass
 from typing import Any
 
 from tridiff.fuzz.language.elsewhere import NO_FUNCTIONS, REFUSED, TARGETS
-from tridiff.fuzz.language.gluon_names import METHODS
-from tridiff.fuzz.language.gluon_names import MODULES as GLUON
-from tridiff.fuzz.language.gluon_names import NO_FUNCTIONS as NO_FUNCTIONS_OF_GLUON
-from tridiff.fuzz.language.gluon_names import REFUSED as REFUSED_OF_GLUON
-from tridiff.fuzz.language.gluon_names import TARGETS as TARGETS_OF_GLUON
+from tridiff.fuzz.language.gluon_names import (
+    METHODS,
+    MODULES as GLUON,
+    NO_FUNCTIONS as NO_FUNCTIONS_OF_GLUON,
+    REFUSED as REFUSED_OF_GLUON,
+    TARGETS as TARGETS_OF_GLUON,
+)
 from tridiff.fuzz.language.index import rows
 from tridiff.fuzz.language.row import installed
 

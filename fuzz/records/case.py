@@ -258,8 +258,7 @@ class Case(Record, kw_only=True):
 
     def check(self) -> None:
         """Refuse what cannot be materialised; raises TridiffError with one line."""
-        from tridiff.oracles.dtypes import NAMES
-        from tridiff.oracles.dtypes import dtype as dtype_info
+        from tridiff.oracles.dtypes import NAMES, dtype as dtype_info
 
         if self.schema != SCHEMA:
             newer = "a newer tridiff" if self.schema > SCHEMA else "the tridiff release that wrote it"

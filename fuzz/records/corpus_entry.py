@@ -6,8 +6,7 @@ import msgspec
 from msgspec import Meta
 from msgspec.structs import replace
 
-from tridiff.fuzz.records.blame import Blame
-from tridiff.fuzz.records.blame import Stage as Stage
+from tridiff.fuzz.records.blame import Blame, Stage as Stage
 from tridiff.fuzz.records.case import Case
 from tridiff.fuzz.records.codec import SCHEMA
 from tridiff.fuzz.records.environment import Environment

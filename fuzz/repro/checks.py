@@ -19,8 +19,7 @@ from tridiff.fuzz.repro.intervals import accepted
 from tridiff.fuzz.repro.request import no_script
 from tridiff.fuzz.target import Target
 from tridiff.oracles import bits
-from tridiff.oracles.dtypes import dtype as dtype_info
-from tridiff.oracles.dtypes import name_of_tensor
+from tridiff.oracles.dtypes import dtype as dtype_info, name_of_tensor
 from tridiff.oracles.rules import Rule
 
 SHOWN = 64

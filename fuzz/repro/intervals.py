@@ -10,8 +10,7 @@ import torch
 
 from tridiff.oracles import bits
 from tridiff.oracles.compare import compare
-from tridiff.oracles.dtypes import dtype as dtype_info
-from tridiff.oracles.dtypes import name_of_tensor, torch_dtype
+from tridiff.oracles.dtypes import dtype as dtype_info, name_of_tensor, torch_dtype
 from tridiff.oracles.rules import Rule
 
 

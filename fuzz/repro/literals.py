@@ -9,8 +9,7 @@ import torch
 
 from tridiff.fuzz.content import text
 from tridiff.oracles import bits
-from tridiff.oracles.dtypes import dtype as dtype_info
-from tridiff.oracles.dtypes import torch_dtype
+from tridiff.oracles.dtypes import dtype as dtype_info, torch_dtype
 
 LISTED = 16
 """Values that are always listed; longer ramps and constants are said shorter."""

@@ -12,8 +12,7 @@ from tridiff.fuzz.repro import frame
 from tridiff.fuzz.repro.request import Request
 from tridiff.fuzz.repro.source import Program
 from tridiff.fuzz.repro.verbatim import Verbatim
-from tridiff.fuzz.repro.wrap import WIDTH as PAGE
-from tridiff.fuzz.repro.wrap import wrapped
+from tridiff.fuzz.repro.wrap import WIDTH as PAGE, wrapped
 
 WIDTH = 110
 """Columns beyond which a signature is broken and nothing more is put on a line."""

@@ -2,8 +2,7 @@
 
 from collections.abc import Sequence
 
-from hypothesis import assume
-from hypothesis import strategies as st
+from hypothesis import assume, strategies as st
 
 from tridiff.fuzz.records import Case, Content, Finite, LaunchOptions, Mixture, Small, Sprinkle
 from tridiff.fuzz.statements import cases, control, passages

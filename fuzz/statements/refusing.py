@@ -18,8 +18,7 @@ import numpy as np
 from hypothesis import strategies as st
 from msgspec.structs import replace
 
-from tridiff.fuzz.backends.device_errors import chain
-from tridiff.fuzz.backends.device_errors import refusal as spelled
+from tridiff.fuzz.backends.device_errors import chain, refusal as spelled
 from tridiff.fuzz.backends.launch import Launch
 from tridiff.fuzz.language.row import installed
 from tridiff.fuzz.records import ArraySpec, Case, Content, Small

@@ -16,8 +16,7 @@ from tridiff.fuzz.sweep.records import Crosscheck, SweepSpec
 from tridiff.fuzz.sweep.source import IN_INTERPRETER, Kernels, build
 from tridiff.oracles.arrays import to_numpy, to_torch
 from tridiff.oracles.by_exact import functions as by_exact
-from tridiff.oracles.by_numpy import conversions
-from tridiff.oracles.by_numpy import pointwise as by_numpy
+from tridiff.oracles.by_numpy import conversions, pointwise as by_numpy
 from tridiff.oracles.by_torch import pointwise as by_torch
 from tridiff.oracles.compare import ulp_at
 from tridiff.oracles.dtypes import Array, bits_dtype, dtype

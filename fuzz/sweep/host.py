@@ -19,8 +19,7 @@ from tridiff.fuzz.sweep.source import IN_INTERPRETER, Kernels, build, documented
 from tridiff.oracles.arrays import to_numpy, to_torch
 from tridiff.oracles.bits import is_subnormal, is_zero, ulp_distance
 from tridiff.oracles.by_exact import functions as by_exact
-from tridiff.oracles.by_numpy import conversions
-from tridiff.oracles.by_numpy import pointwise as by_numpy
+from tridiff.oracles.by_numpy import conversions, pointwise as by_numpy
 from tridiff.oracles.by_torch import pointwise as by_torch
 from tridiff.oracles.compare import compare
 from tridiff.oracles.dtypes import Array, dtype

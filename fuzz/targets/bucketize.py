@@ -25,8 +25,7 @@ from tridiff.fuzz.targets.tiles import (
     subjects,
     triton_type,
 )
-from tridiff.oracles.dtypes import FLOATS, INTEGERS
-from tridiff.oracles.dtypes import dtype as dtype_info
+from tridiff.oracles.dtypes import FLOATS, INTEGERS, dtype as dtype_info
 from tridiff.oracles.rules import BIT
 
 DTYPES = (*INTEGERS, *FLOATS)

@@ -12,8 +12,7 @@ from tridiff.fuzz.language.index import TOPICS, of_topic, rows
 from tridiff.fuzz.language.joined import may_join
 from tridiff.fuzz.language.left_out import left_out
 from tridiff.fuzz.language.row import Topic
-from tridiff.fuzz.language.spoiled import FAULTS as OF_POINTERS
-from tridiff.fuzz.language.spoiled import spoiled
+from tridiff.fuzz.language.spoiled import FAULTS as OF_POINTERS, spoiled
 from tridiff.fuzz.records import Case, Environment
 from tridiff.fuzz.target import Faults, Joint, Judge, Reference, Target
 from tridiff.fuzz.target.subjects import PLAIN

@@ -14,8 +14,7 @@ from msgspec.structs import replace
 from tridiff.fuzz.backends.delay import built_in, of_launch, text
 from tridiff.fuzz.backends.launch import Launch
 from tridiff.fuzz.records import ArraySpec, Case, Constant, Content, Delay, Explicit, Iota
-from tridiff.fuzz.strategies import dtypes, launch_options, row_counts
-from tridiff.fuzz.strategies import lengths as program_counts
+from tridiff.fuzz.strategies import dtypes, launch_options, lengths as program_counts, row_counts
 from tridiff.fuzz.target import Draw, Faults, Judge, Limits, Reference, Run, Shrink, Target, Vocabulary
 from tridiff.fuzz.targets.tiles import DIMS, both, mutants, operand, result, subjects, triton_type
 from tridiff.oracles.bounded import RULES

@@ -7,8 +7,7 @@ from tridiff.fuzz.records import ArraySpec, Case
 from tridiff.fuzz.strategies import contents, dtypes, lengths, strided_layouts
 from tridiff.fuzz.target import Draw, Faults, Judge, Limits, Reference, Run, Shrink, Target, Vocabulary
 from tridiff.fuzz.targets.tiles import DIMS, both, compiled, mutants, power_of_two, subjects
-from tridiff.oracles.dtypes import FP8, NAMES
-from tridiff.oracles.dtypes import dtype as dtype_info
+from tridiff.oracles.dtypes import FP8, NAMES, dtype as dtype_info
 from tridiff.oracles.rules import BIT, NUM, Rule
 
 

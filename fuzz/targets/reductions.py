@@ -8,8 +8,7 @@ from tridiff.fuzz.strategies import contents, dtypes, lengths, row_lengths, stri
 from tridiff.fuzz.target import Draw, Faults, Judge, Limits, Reference, Run, Shrink, Target
 from tridiff.fuzz.targets.tiles import DIMS, both, compiled, mutants, reduction_blocks, result, rows_of, subjects
 from tridiff.oracles.bounded import RULES
-from tridiff.oracles.dtypes import FLOATS, INTEGERS
-from tridiff.oracles.dtypes import dtype as dtype_info
+from tridiff.oracles.dtypes import FLOATS, INTEGERS, dtype as dtype_info
 from tridiff.oracles.rules import BIT, Rule
 
 _DTYPES = {"prod": (*INTEGERS, *FLOATS), "any": ("i1", *INTEGERS)}

@@ -17,8 +17,7 @@ from tridiff.fuzz.targets.tiles import (
     rows_of,
     subjects,
 )
-from tridiff.oracles.dtypes import NAMES
-from tridiff.oracles.dtypes import dtype as dtype_info
+from tridiff.oracles.dtypes import NAMES, dtype as dtype_info
 from tridiff.oracles.rules import BIT
 
 

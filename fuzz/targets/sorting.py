@@ -22,8 +22,7 @@ from tridiff.fuzz.strategies import (
 )
 from tridiff.fuzz.target import Draw, Faults, Judge, Limits, Reference, Run, Shrink, Target, Vocabulary
 from tridiff.fuzz.targets.tiles import DIMS, both, mutants, power_of_two, subjects, triton_type
-from tridiff.oracles.dtypes import FLOATS, INTEGERS
-from tridiff.oracles.dtypes import dtype as dtype_info
+from tridiff.oracles.dtypes import FLOATS, INTEGERS, dtype as dtype_info
 from tridiff.oracles.rules import BIT, Rule
 
 DTYPES = ("i1", *INTEGERS, *FLOATS)

@@ -5,8 +5,7 @@ from tridiff.kernels.codegen.expressions import is_atom
 from tridiff.kernels.codegen.graph import Cast, Constant, Index, Masked, Pointwise
 from tridiff.kernels.codegen.state import Emitter, Shape
 from tridiff.kernels.pointwise.record import HALVES, TRITON_NAMES
-from tridiff.kernels.pointwise.table import OPS
-from tridiff.kernels.pointwise.table import emit as emit_op
+from tridiff.kernels.pointwise.table import OPS, emit as emit_op
 
 
 def emit_constant(emitter: Emitter, position: int, node: Constant) -> None:

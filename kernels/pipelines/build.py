@@ -11,8 +11,7 @@ Why the result is free of races and always ends (contract: ttg_ops.md §4, §5):
     predicate is never waited for.
 """
 
-from tridiff.kernels.pipelines import plan as plans
-from tridiff.kernels.pipelines import steps as s
+from tridiff.kernels.pipelines import plan as plans, steps as s
 from tridiff.kernels.pipelines.plan import Dot, Fold, Plan, TmaStore
 from tridiff.kernels.pipelines.steps import At, Step, When
 

@@ -5,8 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 
 from tridiff.kernels.gluon.dialect import GL_DTYPES, Dialect
-from tridiff.kernels.pipelines import layouts
-from tridiff.kernels.pipelines import steps as s
+from tridiff.kernels.pipelines import layouts, steps as s
 from tridiff.kernels.pipelines.plan import MOVES, Dot, Fold, Op, Plan, TmaStore
 
 _LEAST = {"gl.int8": "-128", "gl.int16": "-32768", "gl.int32": "-2147483648", "gl.int64": "-9223372036854775808",

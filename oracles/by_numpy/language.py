@@ -7,15 +7,16 @@ rows. Python numbers take the type that is computed in.
 
 import numpy as np
 
-from tridiff.oracles.by_exact.rounding import rounded as rounded
-from tridiff.oracles.by_exact.rounding import whole as whole
+from tridiff.oracles.by_exact.rounding import rounded as rounded, whole as whole
 from tridiff.oracles.by_exact.special import special as special
-from tridiff.oracles.by_numpy import conversions
-from tridiff.oracles.by_numpy import flushing as flushing
-from tridiff.oracles.by_numpy import pieces as pieces
-from tridiff.oracles.by_numpy import pointwise as operations
-from tridiff.oracles.by_numpy import products as products
-from tridiff.oracles.by_numpy import words as words
+from tridiff.oracles.by_numpy import (
+    conversions,
+    flushing as flushing,
+    pieces as pieces,
+    pointwise as operations,
+    products as products,
+    words as words,
+)
 from tridiff.oracles.dtypes import Array, dtype, name_of_array, numpy_dtype
 from tridiff.oracles.errors import OracleError
 

@@ -13,8 +13,7 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from tridiff.oracles.dtypes import Array, name_of_array, numpy_dtype
-from tridiff.oracles.dtypes import dtype as dtype_info
+from tridiff.oracles.dtypes import Array, dtype as dtype_info, name_of_array, numpy_dtype
 from tridiff.oracles.errors import OracleError
 
 Offsets = npt.NDArray[np.int64]

@@ -8,16 +8,17 @@ import torch
 from torch import Tensor
 
 from tridiff.oracles.bits import from_bits, is_nan, ordered, to_bits, to_float64, unsigned_bits
-from tridiff.oracles.by_torch import conversions
-from tridiff.oracles.by_torch import flushing as flushing
-from tridiff.oracles.by_torch import pieces as pieces
-from tridiff.oracles.by_torch import pointwise as operations
-from tridiff.oracles.by_torch import products as products
-from tridiff.oracles.by_torch import words as words
+from tridiff.oracles.by_torch import (
+    conversions,
+    flushing as flushing,
+    pieces as pieces,
+    pointwise as operations,
+    products as products,
+    words as words,
+)
 from tridiff.oracles.by_torch.integer import narrow, widen
 from tridiff.oracles.by_torch.reductions import prefix_sums
-from tridiff.oracles.by_torch.rounding import rounded as rounded
-from tridiff.oracles.by_torch.rounding import whole as whole
+from tridiff.oracles.by_torch.rounding import rounded as rounded, whole as whole
 from tridiff.oracles.by_torch.special import special as special
 from tridiff.oracles.dtypes import dtype, name_of_tensor
 

@@ -13,8 +13,7 @@ from torch import Tensor
 
 from tridiff.oracles.bits import from_bits, to_bits
 from tridiff.oracles.by_torch.integer import narrow
-from tridiff.oracles.dtypes import dtype as dtype_info
-from tridiff.oracles.dtypes import name_of_tensor, torch_dtype
+from tridiff.oracles.dtypes import dtype as dtype_info, name_of_tensor, torch_dtype
 
 
 @dataclass(frozen=True)

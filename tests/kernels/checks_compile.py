@@ -16,14 +16,28 @@ from triton.compiler import ASTSource
 from tests.kernels.driver_runs import GFX942, INF, INTEGERS, SM_80, SM_90, SM_100, compile_ahead
 from tests.kernels.errors import error_of
 from tridiff.kernels import drivers as every_driver
-from tridiff.kernels.drivers import assertions, elementwise, probes, reduce_rows, select_rows, welford
-from tridiff.kernels.drivers import frexp as frexp_driver
+from tridiff.kernels.drivers import (
+    assertions,
+    elementwise,
+    frexp as frexp_driver,
+    probes,
+    reduce_rows,
+    select_rows,
+    welford,
+)
 from tridiff.kernels.drivers.record import Driver
 from tridiff.kernels.drivers.vector_add import vector_add
-from tridiff.kernels.helpers import assertions as assertion_helpers
-from tridiff.kernels.helpers import bits, extrema, integer, operators, reductions, select
-from tridiff.kernels.helpers import probes as probe_helpers
-from tridiff.kernels.helpers import welford as welford_helpers
+from tridiff.kernels.helpers import (
+    assertions as assertion_helpers,
+    bits,
+    extrema,
+    integer,
+    operators,
+    probes as probe_helpers,
+    reductions,
+    select,
+    welford as welford_helpers,
+)
 from tridiff.kernels.helpers.mutants_integer import MUTANTS as INTEGER_MUTANTS
 
 TILE = {"ROW_BLOCK": 2, "COL_BLOCK": 64}

@@ -9,8 +9,7 @@ from tests.kernels.driver_runs import INTEGERS, UNWRITTEN, run
 from tridiff.kernels.drivers.probes import classify, promote
 from tridiff.kernels.helpers.mutants_probes import MUTANTS
 from tridiff.kernels.helpers.probes import is_floating, promote_to_tensor
-from tridiff.oracles.dtypes import dtype as kind
-from tridiff.oracles.dtypes import torch_dtype
+from tridiff.oracles.dtypes import dtype as kind, torch_dtype
 
 FLOATS = ("fp64", "fp32", "fp16", "bf16", "fp8e4nv", "fp8e5")
 

@@ -11,8 +11,7 @@ from tests.kernels.driver_runs import run
 from tridiff.kernels.drivers.random import random_integer, random_real
 from tridiff.kernels.helpers.mutants_random import MUTANTS
 from tridiff.kernels.helpers.random import rand, randint64, randn
-from tridiff.oracles.by_exact.rows import philox4x32
-from tridiff.oracles.by_exact.rows import randint64 as expected_integers
+from tridiff.oracles.by_exact.rows import philox4x32, randint64 as expected_integers
 
 INT64_MIN, INT64_MAX = -(2**63), 2**63 - 1
 SEEDS = (0, 1, 12345, 2**32, 2**63 - 1, -1)

@@ -7,8 +7,7 @@ import pytest
 
 from tests.kernels.interleavings import affine
 from tests.support.nights import by_day
-from tridiff.kernels.simulator import grid_barrier as gb
-from tridiff.kernels.simulator import lookback as lb
+from tridiff.kernels.simulator import grid_barrier as gb, lookback as lb
 from tridiff.kernels.simulator.exhaustive import explore
 from tridiff.kernels.simulator.memory import Access, Buffer, Memory
 from tridiff.kernels.simulator.scheduling import Choices, Newest, Oldest, Program, Random, RoundRobin, Run, simulate

@@ -21,8 +21,7 @@ from tridiff.fuzz.records import Case, LaunchOptions, Verdict
 from tridiff.kernels.codegen.graph import Graph, Index, Load, Schedule
 from tridiff.kernels.codegen.launch import plan
 from tridiff.kernels.generated import load as loaded
-from tridiff.kernels.gluon.chain import Chain, Limit, Permute, Reshape, with_step
-from tridiff.kernels.gluon.chain import Load as LoadTile
+from tridiff.kernels.gluon.chain import Chain, Limit, Load as LoadTile, Permute, Reshape, with_step
 from tridiff.kernels.gluon.dialect import installed
 from tridiff.kernels.gluon.emit import emit, scalars
 

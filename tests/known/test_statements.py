@@ -16,8 +16,7 @@ from tridiff.fuzz.records import Case, Content, Explicit, LaunchOptions, Verdict
 from tridiff.fuzz.registry import find
 from tridiff.fuzz.statements import cases
 from tridiff.fuzz.statements.answers import numpy_answer
-from tridiff.fuzz.statements.draft import literal, node
-from tridiff.fuzz.statements.draft import variable as name
+from tridiff.fuzz.statements.draft import literal, node, variable as name
 from tridiff.fuzz.workers.pool import Pool, PoolOptions
 from tridiff.kernels.language.call import Operand, Result
 from tridiff.kernels.language.script import Node, Script

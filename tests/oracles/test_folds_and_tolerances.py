@@ -9,8 +9,7 @@ from math import inf, nan
 import numpy as np
 import pytest
 import torch
-from hypothesis import given, settings
-from hypothesis import strategies as st
+from hypothesis import given, settings, strategies as st
 from torch import Tensor, tensor
 
 from tests.oracles.agreement import on_torch, refused
@@ -19,12 +18,12 @@ from tridiff.oracles import tolerances as tol
 from tridiff.oracles.arrays import Array, array_of_bits, to_numpy, to_torch
 from tridiff.oracles.bounded import RULES
 from tridiff.oracles.by_exact import folds as by_exact
-from tridiff.oracles.by_numpy import language as np_language
-from tridiff.oracles.by_numpy import reductions as np_reductions
-from tridiff.oracles.by_numpy import welford as np_welford
-from tridiff.oracles.by_torch import language as torch_language
-from tridiff.oracles.by_torch import reductions as torch_reductions
-from tridiff.oracles.by_torch import welford as torch_welford
+from tridiff.oracles.by_numpy import language as np_language, reductions as np_reductions, welford as np_welford
+from tridiff.oracles.by_torch import (
+    language as torch_language,
+    reductions as torch_reductions,
+    welford as torch_welford,
+)
 from tridiff.oracles.by_torch.reductions import tree
 from tridiff.oracles.compare import compare, same
 from tridiff.oracles.dtypes import FLOATS, INTEGERS

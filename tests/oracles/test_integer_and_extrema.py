@@ -6,19 +6,18 @@ from typing import Any
 import numpy as np
 import pytest
 import torch
-from hypothesis import given, settings
-from hypothesis import strategies as st
+from hypothesis import given, settings, strategies as st
 
 from tests.oracles.agreement import on_torch, refused
 from tests.oracles.grids import mixed_patterns, random_patterns, special_pairs, without_nan
 from tridiff.oracles import exact
 from tridiff.oracles.arrays import Array, array_of_bits, bits_of_array, to_numpy, to_torch
-from tridiff.oracles.by_numpy import elementwise as np_elementwise
-from tridiff.oracles.by_numpy import extrema as np_extrema
-from tridiff.oracles.by_numpy import integer as np_integer
-from tridiff.oracles.by_torch import elementwise as torch_elementwise
-from tridiff.oracles.by_torch import extrema as torch_extrema
-from tridiff.oracles.by_torch import integer as torch_integer
+from tridiff.oracles.by_numpy import elementwise as np_elementwise, extrema as np_extrema, integer as np_integer
+from tridiff.oracles.by_torch import (
+    elementwise as torch_elementwise,
+    extrema as torch_extrema,
+    integer as torch_integer,
+)
 from tridiff.oracles.compare import same
 from tridiff.oracles.dtypes import FLOATS, INTEGERS, SIGNED, dtype, numpy_dtype
 from tridiff.oracles.errors import OracleError

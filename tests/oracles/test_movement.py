@@ -6,10 +6,8 @@ import torch
 
 from tests.oracles.agreement import on_torch, refused, same_bits
 from tridiff.oracles.arrays import bits_of_array, to_numpy, to_torch
-from tridiff.oracles.by_numpy import mailbox as numpy_mailbox
-from tridiff.oracles.by_numpy import movement as by_numpy
-from tridiff.oracles.by_torch import mailbox as torch_mailbox
-from tridiff.oracles.by_torch import movement as by_torch
+from tridiff.oracles.by_numpy import mailbox as numpy_mailbox, movement as by_numpy
+from tridiff.oracles.by_torch import mailbox as torch_mailbox, movement as by_torch
 from tridiff.oracles.dtypes import NAMES, numpy_dtype
 
 GRID = np.arange(16, dtype=np.int16).reshape(4, 4)

@@ -8,8 +8,7 @@ from tridiff.kernels.pointwise.table import HELPERS, OPS, Signature, result_dtyp
 from tridiff.oracles.arrays import Array, array_of_bits, to_numpy, to_torch
 from tridiff.oracles.by_exact import functions as by_exact
 from tridiff.oracles.by_numpy import pointwise as by_numpy
-from tridiff.oracles.by_torch import conversions
-from tridiff.oracles.by_torch import pointwise as by_torch
+from tridiff.oracles.by_torch import conversions, pointwise as by_torch
 from tridiff.oracles.compare import compare
 from tridiff.oracles.dtypes import bits_dtype, dtype, numpy_dtype
 from tridiff.oracles.pointwise import meaning, row_of, rule_of

@@ -6,26 +6,28 @@ from fractions import Fraction
 import numpy as np
 import pytest
 import torch
-from hypothesis import given, settings
-from hypothesis import strategies as st
+from hypothesis import given, settings, strategies as st
 
 from tests.oracles.agreement import on_torch, refused, same_bits
 from tests.oracles.grids import mixed_patterns, random_patterns
 from tridiff.oracles import exact
 from tridiff.oracles.arrays import Array, array_of_bits, bits_of_array, tensor_of_bits, to_numpy, to_torch
 from tridiff.oracles.bounded import RULES
-from tridiff.oracles.by_exact import pointwise as exact_pointwise
-from tridiff.oracles.by_exact import rows as by_exact
-from tridiff.oracles.by_numpy import floats as np_floats
-from tridiff.oracles.by_numpy import probes as np_probes
-from tridiff.oracles.by_numpy import scan as np_scan
-from tridiff.oracles.by_numpy import search as np_search
-from tridiff.oracles.by_numpy import sorting as np_sorting
-from tridiff.oracles.by_torch import floats as torch_floats
-from tridiff.oracles.by_torch import probes as torch_probes
-from tridiff.oracles.by_torch import scan as torch_scan
-from tridiff.oracles.by_torch import search as torch_search
-from tridiff.oracles.by_torch import sorting as torch_sorting
+from tridiff.oracles.by_exact import pointwise as exact_pointwise, rows as by_exact
+from tridiff.oracles.by_numpy import (
+    floats as np_floats,
+    probes as np_probes,
+    scan as np_scan,
+    search as np_search,
+    sorting as np_sorting,
+)
+from tridiff.oracles.by_torch import (
+    floats as torch_floats,
+    probes as torch_probes,
+    scan as torch_scan,
+    search as torch_search,
+    sorting as torch_sorting,
+)
 from tridiff.oracles.compare import compare, same
 from tridiff.oracles.dtypes import FLOATS, INTEGERS, NAMES, UNSIGNED, dtype, torch_dtype
 from tridiff.oracles.rules import BIT, NUM

@@ -8,8 +8,7 @@ from typing import Any
 import numpy as np
 import pytest
 import torch
-from hypothesis import given, settings
-from hypothesis import strategies as st
+from hypothesis import given, settings, strategies as st
 
 from tests.oracles.grids import inside
 from tridiff.oracles import tolerances as tol
@@ -18,8 +17,7 @@ from tridiff.oracles.bounded import RULES
 from tridiff.oracles.by_numpy import bounded_folds, welford_answers
 from tridiff.oracles.by_numpy.bounded import Real, exact_real, settle, whole
 from tridiff.oracles.by_numpy.bounded_ops import apply
-from tridiff.oracles.by_torch import bounds
-from tridiff.oracles.by_torch import welford_answers as torch_answers
+from tridiff.oracles.by_torch import bounds, welford_answers as torch_answers
 from tridiff.oracles.compare import compare
 from tridiff.oracles.dtypes import dtype, numpy_dtype
 from tridiff.oracles.rules import SET

@@ -9,8 +9,7 @@ from typing import Any
 import hypothesis
 import pytest
 import torch
-from hypothesis import Phase, settings
-from hypothesis import strategies as st
+from hypothesis import Phase, settings, strategies as st
 
 from tests.support.draws import draws as drawn
 from tridiff.fuzz.content.place import place
@@ -32,8 +31,7 @@ from tridiff.fuzz.strategies import (
     tie_patterns,
 )
 from tridiff.fuzz.target import Limits
-from tridiff.oracles.dtypes import NAMES
-from tridiff.oracles.dtypes import dtype as dtype_info
+from tridiff.oracles.dtypes import NAMES, dtype as dtype_info
 
 each = pytest.mark.parametrize
 DRAWS = 500

@@ -2,8 +2,7 @@
 
 import hypothesis
 import pytest
-from hypothesis import Phase, given
-from hypothesis import strategies as st
+from hypothesis import Phase, given, strategies as st
 
 from tests.support.draws import draws
 from tridiff.fuzz.known.draws import draw_cases

@@ -8,8 +8,7 @@ from collections.abc import Callable
 
 import pytest
 import torch
-from hypothesis import given, seed, settings
-from hypothesis import strategies as st
+from hypothesis import given, seed, settings, strategies as st
 
 from tests.support.draws import GENERATE
 from tridiff.fuzz.content.place import place

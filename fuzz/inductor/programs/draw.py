@@ -19,8 +19,7 @@ from tridiff.fuzz.kinds.graphs.swarm import Family
 from tridiff.fuzz.records import Case, Content, Finite, Small, Sorted, Sprinkle
 from tridiff.fuzz.target import Limits
 from tridiff.kernels.codegen.graph import Bucketize, Graph, Node, Pointwise
-from tridiff.oracles.dtypes import NAMES
-from tridiff.oracles.dtypes import dtype as dtype_info
+from tridiff.oracles.dtypes import NAMES, dtype as dtype_info
 
 T = TypeVar("T")
 _UNKNOWN = frozenset(NAMES) - frozenset(DTYPES)

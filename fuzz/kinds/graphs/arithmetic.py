@@ -16,8 +16,7 @@ from tridiff.fuzz.kinds.graphs.operations import (
 )
 from tridiff.kernels.codegen.graph import Cast, Masked
 from tridiff.kernels.pointwise.table import HALVES
-from tridiff.oracles.dtypes import FLOATS, FP8
-from tridiff.oracles.dtypes import dtype as dtype_info
+from tridiff.oracles.dtypes import FLOATS, FP8, dtype as dtype_info
 
 _ASKS_FOR_BITS = ("ilogb", "llrint", "signbit", "signbit_libdevice")
 """Operations whose result hangs on the last bit of a float near some value."""

@@ -4,11 +4,9 @@
 import numpy as np
 
 from tridiff.kernels.codegen.graph import real_number
-from tridiff.oracles.by_numpy import bounded_ops as ops
-from tridiff.oracles.by_numpy import search
+from tridiff.oracles.by_numpy import bounded_ops as ops, search
 from tridiff.oracles.by_numpy.bounded import TINY, Real, Value, Whole, cast_real, exact_real, nearest, rounded, whole
-from tridiff.oracles.dtypes import Array, numpy_dtype
-from tridiff.oracles.dtypes import dtype as dtype_info
+from tridiff.oracles.dtypes import Array, dtype as dtype_info, numpy_dtype
 
 
 def converted(x: Value, name: str) -> Value:

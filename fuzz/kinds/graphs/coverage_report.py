@@ -6,8 +6,7 @@ from typing import get_args, get_type_hints
 
 from tridiff.fuzz.kinds.graphs.operations import COMPARISONS, SHIFTS, castable, choices, integer_divisions, same_width
 from tridiff.kernels.codegen.graph import Function, Reduce, Scan
-from tridiff.oracles.dtypes import FP8, NAMES
-from tridiff.oracles.dtypes import dtype as dtype_info
+from tridiff.oracles.dtypes import FP8, NAMES, dtype as dtype_info
 
 
 @dataclass(frozen=True, kw_only=True)

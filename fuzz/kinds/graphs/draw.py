@@ -29,8 +29,7 @@ from tridiff.fuzz.strategies import launch_options, option_variants
 from tridiff.fuzz.target import Limits
 from tridiff.kernels.codegen.geometry import MAX_PROGRAMS_Y
 from tridiff.kernels.codegen.graph import Buffer, Graph, Load, Store, Sym
-from tridiff.oracles.dtypes import FP8
-from tridiff.oracles.dtypes import dtype as dtype_info
+from tridiff.oracles.dtypes import FP8, dtype as dtype_info
 
 _SIZES = (2, 4, 8, 12, 16, 20, 24, 28, 32, 38, 44, 50, 60, 70)
 """Nodes to aim for, before dead ones are cut."""

@@ -33,9 +33,7 @@ from tridiff.kernels.codegen.graph import (
 )
 from tridiff.kernels.pointwise.table import OPS, result_dtype
 from tridiff.oracles import philox
-from tridiff.oracles.by_numpy import bounded_folds as folds
-from tridiff.oracles.by_numpy import bounded_functions
-from tridiff.oracles.by_numpy import bounded_ops as ops
+from tridiff.oracles.by_numpy import bounded_folds as folds, bounded_functions, bounded_ops as ops
 from tridiff.oracles.by_numpy.bounded import (
     Real,
     Value,

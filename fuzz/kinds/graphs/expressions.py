@@ -13,8 +13,7 @@ import numpy as np
 
 from tridiff.kernels.codegen.graph import Expr, Num, Real, Sym, real_number
 from tridiff.oracles.by_numpy import bounded_functions, bounded_ops
-from tridiff.oracles.by_numpy.bounded import TINY, Value, Whole, exact_real, settle
-from tridiff.oracles.by_numpy.bounded import Real as Reals
+from tridiff.oracles.by_numpy.bounded import TINY, Real as Reals, Value, Whole, exact_real, settle
 from tridiff.oracles.dtypes import Array
 
 _SAFE = 2.0**62

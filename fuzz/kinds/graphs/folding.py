@@ -22,8 +22,7 @@ from tridiff.kernels.codegen.graph import (
     Stream,
     Sym,
 )
-from tridiff.oracles.dtypes import FP8
-from tridiff.oracles.dtypes import dtype as dtype_info
+from tridiff.oracles.dtypes import FP8, dtype as dtype_info
 
 _LONG = 32
 """Elements of a row from which on products of floats are mostly formed of factors that keep them in range."""

@@ -5,8 +5,7 @@ import numpy as np
 
 from tridiff.oracles.by_numpy import bounded_folds as folds
 from tridiff.oracles.by_numpy.bounded import TINY, Real, Value, Whole, exact_real, whole
-from tridiff.oracles.dtypes import Array, numpy_dtype
-from tridiff.oracles.dtypes import dtype as dtype_info
+from tridiff.oracles.dtypes import Array, dtype as dtype_info, numpy_dtype
 
 
 def from_memory(name: str, values: Array) -> Value:

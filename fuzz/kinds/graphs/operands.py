@@ -13,8 +13,7 @@ from tridiff.fuzz.kinds.graphs.operations import COMPARISONS, table
 from tridiff.kernels.codegen.graph import MAX_DEPTH, Expr, Index, Load, Masked, Sym
 from tridiff.kernels.codegen.legality import MAX_EXPRESSION
 from tridiff.kernels.codegen.ranges import count, depth
-from tridiff.oracles.dtypes import FP8
-from tridiff.oracles.dtypes import dtype as dtype_info
+from tridiff.oracles.dtypes import FP8, dtype as dtype_info
 
 REAL_CONSTANTS = ("1.0", "0.0", "2.0", "-1.0", "0.5", "-0.0", "3.25", "1e-3", "inf", "-inf", "nan", "16777217.0",
                   "1e30")

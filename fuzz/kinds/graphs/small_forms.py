@@ -13,8 +13,7 @@ from tridiff.fuzz.kinds.graphs.draft import Entry
 from tridiff.fuzz.kinds.graphs.operands import Operands
 from tridiff.fuzz.kinds.graphs.operations import COMPARISONS, Choice, castable, choices
 from tridiff.kernels.pointwise.record import Group
-from tridiff.oracles.dtypes import FP8
-from tridiff.oracles.dtypes import dtype as dtype_info
+from tridiff.oracles.dtypes import FP8, dtype as dtype_info
 
 _CHEAP: tuple[Group, ...] = ("exact arithmetic", "min/max", "logic", "sign/bits")
 _LONGEST = 4

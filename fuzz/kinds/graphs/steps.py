@@ -13,8 +13,7 @@ from tridiff.fuzz.kinds.graphs.addresses import dense_strides, linear, num
 from tridiff.fuzz.kinds.graphs.arrays import graph_of
 from tridiff.fuzz.kinds.graphs.dead_code import live_nodes, with_operands
 from tridiff.fuzz.kinds.graphs.rebuild import rebuilt
-from tridiff.fuzz.records import Case, Content, Iota, Small
-from tridiff.fuzz.records import Constant as ConstantContent
+from tridiff.fuzz.records import Case, Constant as ConstantContent, Content, Iota, Small
 from tridiff.kernels.codegen.domains import Analysis, expression, operands, with_expression
 from tridiff.kernels.codegen.graph import (
     MAX_NODES,

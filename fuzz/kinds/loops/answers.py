@@ -19,10 +19,8 @@ from tridiff.kernels.pipelines.loop_programs import (
     Stream,
 )
 from tridiff.oracles import tolerances
-from tridiff.oracles.by_numpy import loops as loops_in_numpy
-from tridiff.oracles.by_numpy import tiles as tiles_in_numpy
-from tridiff.oracles.by_torch import loops as loops_in_torch
-from tridiff.oracles.by_torch import tiles as tiles_in_torch
+from tridiff.oracles.by_numpy import loops as loops_in_numpy, tiles as tiles_in_numpy
+from tridiff.oracles.by_torch import loops as loops_in_torch, tiles as tiles_in_torch
 
 
 def numpy_answer(case: Case, *inputs: Any) -> Any:

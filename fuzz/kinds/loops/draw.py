@@ -5,8 +5,7 @@ Loops are built so that all draws are legal; `tridiff.kernels.pipelines.loop_pro
 
 from typing import Any
 
-from hypothesis import assume
-from hypothesis import strategies as st
+from hypothesis import assume, strategies as st
 from msgspec.structs import replace
 
 from tridiff.fuzz.kinds.fields import values

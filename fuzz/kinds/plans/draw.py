@@ -6,8 +6,7 @@ Plans are built so that most draws are legal; `tridiff.kernels.pipelines.legal` 
 from collections.abc import Callable
 from typing import Any, Literal
 
-from hypothesis import assume
-from hypothesis import strategies as st
+from hypothesis import assume, strategies as st
 from msgspec.structs import replace
 
 from tridiff.fuzz.kinds.plans import cases

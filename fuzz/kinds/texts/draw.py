@@ -2,8 +2,7 @@
 
 from typing import Any
 
-from hypothesis import assume
-from hypothesis import strategies as st
+from hypothesis import assume, strategies as st
 
 from tridiff.fuzz.kinds.fields import values
 from tridiff.fuzz.kinds.texts import cases

@@ -4,8 +4,7 @@ import math
 from collections.abc import Callable
 from typing import Any
 
-from hypothesis import assume
-from hypothesis import strategies as st
+from hypothesis import assume, strategies as st
 
 from tridiff.fuzz.kinds.fields import values
 from tridiff.fuzz.kinds.transfers.cases import problem, with_transfer

@@ -27,8 +27,7 @@ from tridiff.kernels.codegen.graph import (
 from tridiff.kernels.codegen.schedules import schedule_problem
 from tridiff.kernels.codegen.tiles import Tiling, tiling
 from tridiff.oracles.by_numpy.pointwise import evaluate
-from tridiff.oracles.dtypes import FP8
-from tridiff.oracles.dtypes import dtype as dtype_info
+from tridiff.oracles.dtypes import FP8, dtype as dtype_info
 
 ABSOLUTE = ("abs", "abs_tl", "abs_libdevice")
 ORDERS = ("lt", "le", "gt", "ge")

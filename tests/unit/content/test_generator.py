@@ -5,8 +5,7 @@ import itertools
 import msgspec
 import pytest
 import torch
-from hypothesis import given, settings
-from hypothesis import strategies as st
+from hypothesis import given, settings, strategies as st
 
 from tests.support.content_specs import checksums, recorded
 from tridiff.fuzz.content import text
@@ -32,8 +31,7 @@ from tridiff.fuzz.records import (
     TieSprinkle,
 )
 from tridiff.fuzz.strategies import contents
-from tridiff.oracles.dtypes import NAMES
-from tridiff.oracles.dtypes import dtype as dtype_info
+from tridiff.oracles.dtypes import NAMES, dtype as dtype_info
 from tridiff.oracles.special_values import special_bits
 
 each = pytest.mark.parametrize

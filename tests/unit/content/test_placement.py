@@ -4,15 +4,13 @@ import itertools
 
 import pytest
 import torch
-from hypothesis import given, settings
-from hypothesis import strategies as st
+from hypothesis import given, settings, strategies as st
 
 from tridiff.fuzz.content.place import GUARD, Buffer, place
 from tridiff.fuzz.content.poison import poison_pattern
 from tridiff.fuzz.records import ArraySpec, Bits, Constant, Content, Iota, Layout, Put
 from tridiff.fuzz.strategies import strided_layouts
-from tridiff.oracles.dtypes import NAMES
-from tridiff.oracles.dtypes import dtype as dtype_info
+from tridiff.oracles.dtypes import NAMES, dtype as dtype_info
 
 each = pytest.mark.parametrize
 CPU = torch.device("cpu")

@@ -3,13 +3,11 @@
 import struct
 
 import pytest
-from hypothesis import example, given, settings
-from hypothesis import strategies as st
+from hypothesis import example, given, settings, strategies as st
 
 from tests.support.refusals import refusal
 from tridiff.fuzz.content.text import complexity, from_bits, to_bits
-from tridiff.oracles.dtypes import NAMES
-from tridiff.oracles.dtypes import dtype as dtype_info
+from tridiff.oracles.dtypes import NAMES, dtype as dtype_info
 from tridiff.oracles.special_values import special_bits
 
 each = pytest.mark.parametrize

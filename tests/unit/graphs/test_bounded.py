@@ -9,8 +9,7 @@ import pytest
 import torch
 
 from tridiff.oracles import philox
-from tridiff.oracles.by_numpy import bounded_folds as folds
-from tridiff.oracles.by_numpy import bounded_ops as ops
+from tridiff.oracles.by_numpy import bounded_folds as folds, bounded_ops as ops
 from tridiff.oracles.by_numpy.bounded import (
     TINY,
     Real,

@@ -9,8 +9,7 @@ import pytest
 
 from tests.oracles.grids import inside
 from tridiff.kernels.pointwise.table import OPS
-from tridiff.oracles.by_numpy import bounded_folds as folds
-from tridiff.oracles.by_numpy import pointwise
+from tridiff.oracles.by_numpy import bounded_folds as folds, pointwise
 from tridiff.oracles.by_numpy.bounded import Array, Real, Whole, exact_real
 from tridiff.oracles.by_numpy.bounded_ops import apply
 from tridiff.oracles.by_numpy.bounded_scans import scan

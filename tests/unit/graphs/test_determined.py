@@ -7,8 +7,7 @@ import numpy as np
 import pytest
 
 from tests.oracles.grids import inside
-from tests.unit.graphs.graphs import X, load, matrix, num, op, store
-from tests.unit.graphs.graphs import apply as call
+from tests.unit.graphs.graphs import X, apply as call, load, matrix, num, op, store
 from tests.unit.graphs.test_decided import blurred, trees, values
 from tridiff.fuzz.kinds.graphs.evaluate import Interpreter
 from tridiff.fuzz.kinds.graphs.expressions import evaluate

@@ -5,8 +5,7 @@ from typing import Any
 
 import numpy as np
 import pytest
-from hypothesis import HealthCheck, given, settings
-from hypothesis import strategies as st
+from hypothesis import HealthCheck, given, settings, strategies as st
 
 from tridiff.fuzz.kinds.graphs import expressions
 from tridiff.fuzz.kinds.graphs.addresses import Expressions, apply, num

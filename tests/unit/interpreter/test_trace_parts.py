@@ -1,8 +1,7 @@
 """Program orders, buffer lookup and the shadow memory on their own; no Triton involved."""
 
 import numpy as np
-from hypothesis import given
-from hypothesis import strategies as st
+from hypothesis import given, strategies as st
 
 from tests.support.refusals import refused
 from tridiff.fuzz.interpreter.buffers import Buffer, BufferMap

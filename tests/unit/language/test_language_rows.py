@@ -17,8 +17,7 @@ from tests.support.draws import draws
 from tridiff.fuzz.backends.libdevice import amd_lacks
 from tridiff.fuzz.campaign.plan import shard_of
 from tridiff.fuzz.content.place import buffers_of
-from tridiff.fuzz.judge.outputs import Inputs
-from tridiff.fuzz.judge.outputs import call as ask
+from tridiff.fuzz.judge.outputs import Inputs, call as ask
 from tridiff.fuzz.language import cases
 from tridiff.fuzz.language.aims import cell, sampled
 from tridiff.fuzz.language.draw import call_cases

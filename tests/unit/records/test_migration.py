@@ -9,8 +9,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from hypothesis import given, settings
-from hypothesis import strategies as st
+from hypothesis import given, settings, strategies as st
 
 from tridiff.fuzz.backends.launch import Launch, LaunchReport
 from tridiff.fuzz.corpus.vocabulary import unheard_of

@@ -26,9 +26,7 @@ from tridiff.fuzz.report.issue import issue
 from tridiff.fuzz.report.model import Script
 from tridiff.fuzz.report.publish import publish_campaign, publish_gate, untold
 from tridiff.fuzz.report.record import kept_entries, read_gate, read_scripts, read_summary
-from tridiff.fuzz.repro.script import Answer, Run
-from tridiff.fuzz.repro.script import Script as Written
-from tridiff.fuzz.repro.script import script as script_of
+from tridiff.fuzz.repro.script import Answer, Run, Script as Written, script as script_of
 
 each = pytest.mark.parametrize
 NEW = "zero-sign-c65330b634"

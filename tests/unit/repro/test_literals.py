@@ -6,14 +6,12 @@ import zlib
 import numpy as np
 import pytest
 import torch
-from hypothesis import given
-from hypothesis import strategies as st
+from hypothesis import given, strategies as st
 
 from tridiff.fuzz.repro import literals
 from tridiff.oracles import arrays
 from tridiff.oracles.bits import to_bits
-from tridiff.oracles.dtypes import NAMES, torch_dtype
-from tridiff.oracles.dtypes import dtype as dtype_info
+from tridiff.oracles.dtypes import NAMES, dtype as dtype_info, torch_dtype
 from tridiff.oracles.special_values import special_bits
 
 SHAPES = ((), (1,), (5,), (2, 3), (17,), (3, 7), (2, 1, 3))

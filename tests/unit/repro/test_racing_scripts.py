@@ -10,8 +10,7 @@ from tests.unit.corpus.entries import entry, expect
 from tests.unit.graphs.graphs import X, filled, load, op, store
 from tests.unit.repro.findings import FINDINGS
 from tridiff.fuzz.records import Case, Iota, Verdict
-from tridiff.fuzz.repro import checked, frame
-from tridiff.fuzz.repro import script as scripts
+from tridiff.fuzz.repro import checked, frame, script as scripts
 from tridiff.fuzz.repro.build import build
 from tridiff.fuzz.repro.checked import check
 from tridiff.fuzz.repro.request import Candidate, Candidates, Request

@@ -6,8 +6,7 @@ import textwrap
 import types
 
 import pytest
-from hypothesis import given
-from hypothesis import strategies as st
+from hypothesis import given, strategies as st
 
 from tridiff.fuzz.repro.inline import drop_aliases, squeeze
 from tridiff.fuzz.repro.simplify import DropConversions, FoldArithmetic, bind, constant_node, evaluate, fold

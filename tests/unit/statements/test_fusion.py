@@ -8,8 +8,7 @@ from tests.support.draws import draws
 from tridiff.fuzz.records import Case, LaunchOptions
 from tridiff.fuzz.registry import find
 from tridiff.fuzz.statements.cases import valid
-from tridiff.fuzz.statements.draft import literal, node
-from tridiff.fuzz.statements.draft import variable as name
+from tridiff.fuzz.statements.draft import literal, node, variable as name
 from tridiff.fuzz.target import Limits
 from tridiff.kernels.language.script import Node
 

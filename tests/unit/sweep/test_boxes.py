@@ -3,8 +3,7 @@
 import itertools
 
 import numpy as np
-from hypothesis import given, settings
-from hypothesis import strategies as st
+from hypothesis import given, settings, strategies as st
 
 from tridiff.fuzz.sweep.boxes import Runs, as_records, boxes, contains, joined
 from tridiff.fuzz.sweep.compare import subtract

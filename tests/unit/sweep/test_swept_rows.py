@@ -15,8 +15,7 @@ from tridiff.fuzz.records import Case, Explicit, Verdict
 from tridiff.fuzz.sweep.choose import SWEPT
 from tridiff.fuzz.sweep.rows import Wish, planned, record_of, run
 from tridiff.fuzz.workers.pool import Pool, PoolOptions
-from tridiff.oracles.dtypes import FLOATS, FP8, INTEGERS, NAMES
-from tridiff.oracles.dtypes import dtype as info_of
+from tridiff.oracles.dtypes import FLOATS, FP8, INTEGERS, NAMES, dtype as info_of
 
 each = pytest.mark.parametrize
 
