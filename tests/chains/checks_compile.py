@@ -76,31 +76,31 @@ def compiled(target: str) -> Counter[str]:
     return found
 
 
-def check_conversions() -> None:
+def check_conversions():
     assert compiled("gluon.convert_layout")["agree"] == COUNT
 
 
-def check_folds() -> None:
+def check_folds():
     assert compiled("gluon.reduce_scan_layouts")["agree"] >= COUNT - 4
 
 
-def check_four_bit_floats() -> None:
+def check_four_bit_floats():
     assert compiled("gluon.fp4")["agree"] >= COUNT - 2
 
 
-def check_register_views() -> None:
+def check_register_views():
     assert compiled("gluon.register_views")["agree"] == COUNT
 
 
-def check_view_chains() -> None:
+def check_view_chains():
     assert compiled("gluon.view_chain")["agree"] == COUNT
 
 
-def check_buffers() -> None:
+def check_buffers():
     assert compiled("gluon.local_memory")["agree"] == COUNT
 
 
-def check_gathers_and_atomics_where_the_version_has_them() -> None:
+def check_gathers_and_atomics_where_the_version_has_them():
     has = installed()
     assert compiled("gluon.atomics")["agree" if has.atomics else "not_checked"] == COUNT
     found = compiled("gluon.gather_scatter")
@@ -109,22 +109,22 @@ def check_gathers_and_atomics_where_the_version_has_them() -> None:
     assert (bool(found["agree"]), bool(found["not_checked"])) == (has.gathers, not has.atomics)
 
 
-def check_scratch() -> None:
+def check_scratch():
     assert compiled("gluon.global_scratch")["agree"] == COUNT
 
 
-def check_a_planted_defect_compiles_too() -> None:
+def check_a_planted_defect_compiles_too():
     for fault in ("subslice_shifted", "swizzle_mismatch", "order_not_transposed"):
         outcome, _ = executor.execute(cases("gluon.view_chain", COUNT, 7)[-1], f"own+fault:{fault}", backend=BACKEND)
         assert outcome.verdict is Verdict.AGREE, outcome.reason
 
 
-def check_a_fault_without_a_place_is_declined() -> None:
+def check_a_fault_without_a_place_is_declined():
     outcome, _ = executor.execute(cases("gluon.view_chain", COUNT, 7)[0], "own+fault:wrong_value", backend=BACKEND)
     assert outcome.verdict is Verdict.NOT_CHECKED and "no place" in outcome.reason
 
 
-def check_the_ledger_sees_the_operations() -> None:
+def check_the_ledger_sees_the_operations():
     seen: set[str] = set()
     for target in ("gluon.view_chain", "gluon.local_memory"):
         seen |= {cell for _, outcome in outcomes(target) for cell in outcome.cells}

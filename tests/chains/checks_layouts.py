@@ -56,7 +56,7 @@ def shared_layouts(chance: random.Random) -> tuple[Shared, tuple[int, ...], int]
     return SharedLinear(tuple(tuple(chance.randrange(extent) for extent in shape) for _ in range(total))), shape, bits
 
 
-def check_shared_memory_lies_where_triton_puts_it() -> None:
+def check_shared_memory_lies_where_triton_puts_it():
     chance, compared = random.Random(7), {"Swizzled": 0, "Nvmma": 0, "SharedLinear": 0}
     while min(compared.values()) < 25:
         layout, shape, bits = shared_layouts(chance)
@@ -78,7 +78,7 @@ def held_by_triton(text: str) -> list[list[list[tuple[int, ...]]]]:
              for line in block.strip().splitlines()] for block in re.split(r"Warp\d+:\n", text)[1:]]
 
 
-def check_matrices_of_products_lie_where_triton_puts_them() -> None:
+def check_matrices_of_products_lie_where_triton_puts_them():
     """Registers that hold the same again are left out of our own."""
     chance = random.Random(9)
     for _ in range(60):
@@ -99,7 +99,7 @@ def check_matrices_of_products_lie_where_triton_puts_them() -> None:
                               for register in range(own.registers)], (layout, shape)
 
 
-def check_threads_hold_what_triton_gives_them() -> None:
+def check_threads_hold_what_triton_gives_them():
     chance = random.Random(8)
     for number in range(80):
         rank = chance.choice((1, 2, 2, 3))

@@ -50,7 +50,7 @@ def wrong_outputs(case: Case) -> set[str]:
             if array.output and not np.array_equal(found, np.asarray(next(expected)).view(found.dtype))}
 
 
-def check_compiled_chains_are_wrong_where_the_rule_says() -> None:
+def check_compiled_chains_are_wrong_where_the_rule_says():
     for name, (chain, reads) in CHAINS.items():
         outs = {chain.arrays[step.array].name for step in chain.steps if isinstance(step, Out) and step.source in reads}
         assert wrong_outputs(numbered(chain)) in allowed(outs), name
@@ -75,7 +75,7 @@ def scattered(chance: random.Random) -> Chain:
                              Read(1, threads(1)), Out(3, 1)))
 
 
-def check_offsets_are_added_where_the_rule_says() -> None:
+def check_offsets_are_added_where_the_rule_says():
     chance, said = random.Random(5), {True: 0, False: 0}
     while min(said.values()) < 6:
         chain = scattered(chance)
@@ -85,7 +85,7 @@ def check_offsets_are_added_where_the_rule_says() -> None:
             assert wrong_outputs(numbered(chain)) in allowed({"out0"} if adds else set()), chain
 
 
-def check_entries_are_such_chains() -> None:
+def check_entries_are_such_chains():
     words = {"value-5d31aec4cf": "transposition lost", "value-775a143076": "mixed offsets"}
     for name, word in words.items():
         path = CORPUS / "gluon.view_chain" / f"{name}.json"
@@ -95,7 +95,7 @@ def check_entries_are_such_chains() -> None:
         assert wrong_outputs(case) in allowed(outs)
 
 
-def check_shared_memory_ends() -> None:
+def check_shared_memory_ends():
     text = ".visible .entry chain()\n{\n\tmov.b32 \t%r1, global_smem;\n\tst.shared.b32 \t[%r1+AT], %r1;\n\tret;\n}\n"
     launch_block(text.replace("AT", "16"), [], warps=1)
     with pytest.raises(OutsideShared):

@@ -27,7 +27,7 @@ def values_of(card: ElementCard | None, operation: str) -> tuple[str, ...]:
     return tuple(value for step in card.steps if step.operation == operation for value in step.values)
 
 
-def check_the_table_of_a_vector_add() -> None:
+def check_the_table_of_a_vector_add():
     found = own("vector_add", ADD, "3", element="out", index=(9,))
     rows = [(one.program[0], one.operation, " ".join(one.elements)) for one in found.memory.table]
     assert rows == [
@@ -48,13 +48,13 @@ def check_the_table_of_a_vector_add() -> None:
     assert named["offsets"] == ("8", "9", "10", "11") and named["mask"] == ("true", "true", "false", "false")
 
 
-def check_the_tree_is_that_of_the_compiled_class() -> None:
+def check_the_tree_is_that_of_the_compiled_class():
     made = prepared(Request(own=own_kernel(f"{KERNELS}:vector_add", args=ADD, grid="3", options="")))
     kernel = made.calls()[0].kernel
     assert source_of(kernel) == source_of(JITFunction(kernel.fn))
 
 
-def check_an_element_is_followed_through_movements_and_reductions() -> None:
+def check_an_element_is_followed_through_movements_and_reductions():
     found = own("turned", "x=fp32[8]=iota out=fp32[8]=out ROWS=2 COLUMNS=4", element="out", index=(5,))
     card = found.element
     assert card is not None and card.interpreted == "28.0"  # x[1, 2] and the sum of row 1: 6 + 4+5+6+7
@@ -67,28 +67,28 @@ def check_an_element_is_followed_through_movements_and_reductions() -> None:
     assert next(one.programs for one in found.memory.lines if one.line == branch.line + 1) == 0
 
 
-def check_a_missing_mask_is_out_of_bounds() -> None:
+def check_a_missing_mask_is_out_of_bounds():
     found = own("unmasked_add", ADD, "3")
     fault = found.memory.fault
     assert fault is not None and fault.kind == "OutOfBounds" and fault.program == (2, 0, 0)
     assert "x[10]" in fault.problem and fault.frames[-1].text.startswith("tl.store(out + offsets, tl.load(x")
 
 
-def check_a_grid_that_is_too_small_leaves_elements_unwritten() -> None:
+def check_a_grid_that_is_too_small_leaves_elements_unwritten():
     found = own("vector_add", ADD, "2")
     assert found.memory.written[0].never == (8, 9) and found.memory.fault is None
     card = own("vector_add", ADD, "2", element="out", index=(9,)).element
     assert card is not None and card.problem == "no program wrote this element" and not card.steps
 
 
-def check_two_programs_that_write_one_element_race() -> None:
+def check_two_programs_that_write_one_element_race():
     found = own("overlapping", "x=fp32[10]=iota out=fp32[10]=out n=10 BLOCK=4", "3")
     (race,) = found.memory.conflicts[:1]
     assert race.kind == "write then write" and race.programs == ((0, 0, 0), (1, 0, 0)) and race.elements == (3,)
     assert found.memory.written[0].twice == (3, 6)
 
 
-def check_a_missing_other_reaches_the_sum() -> None:
+def check_a_missing_other_reaches_the_sum():
     found = own("total", "x=fp32[10]=iota out=fp32[1]=out n=10 BLOCK=16")
     (use,) = found.memory.undefined
     assert (use.use, use.place) == ("store", "out[0]")
@@ -97,7 +97,7 @@ def check_a_missing_other_reaches_the_sum() -> None:
     assert not whole.memory.undefined and whole.element is not None and whole.element.interpreted == "28.0"
 
 
-def check_a_failure_in_helpers_shows_the_way_there() -> None:
+def check_a_failure_in_helpers_shows_the_way_there():
     fault = own("through_helpers", "x=fp32[4]=iota out=fp32[4]=out").memory.fault
     assert fault is not None
     assert [frame.function for frame in fault.frames] == ["through_helpers", "outer", "inner"]
@@ -109,7 +109,7 @@ def line_of(text: str) -> int:
     return number
 
 
-def check_a_register_shared_by_unequal_lanes_is_flagged() -> None:
+def check_a_register_shared_by_unequal_lanes_is_flagged():
     pairs = ((0, 1), (0, 2), (0, 3), (1, 2), (1, 3), (2, 3))
     for kernel, text, wrong in (("signed_ramp", "(offsets - SHIFT) // 16", True),
                                 ("unsigned_ramp", "offsets // 16)", False)):
@@ -122,7 +122,7 @@ def check_a_register_shared_by_unequal_lanes_is_flagged() -> None:
             assert found.misjoined[0].line == line
 
 
-def check_what_cannot_be_launched_is_taught() -> None:
+def check_what_cannot_be_launched_is_taught():
     for kernel, args, said in (
             ("vector_add", "x=fp32[10]", "nothing was given for y, out, n, BLOCK"),
             ("vector_add", f"{ADD} z=1", "has no parameter z"), ("nobody", ADD, "it has"),

@@ -24,7 +24,7 @@ EVERY = ("aligned=fp32[8]=out shifted=fp32[8]@1 sixteens=64 odd=65 one=1 large=2
          "nothing=none FIXED=7")
 
 
-def check_every_row_of_the_specialisation_table() -> None:
+def check_every_row_of_the_specialisation_table():
     rows = {one.name: one for one in of("every_argument", EVERY).specialisation.arguments}
     assert {name: (row.type, row.divisible, row.constant) for name, row in rows.items()} == {
         "aligned": ("*fp32", 16, ""), "shifted": ("*fp32", 0, ""), "sixteens": ("i32", 16, ""), "odd": ("i32", 0, ""),
@@ -35,7 +35,7 @@ def check_every_row_of_the_specialisation_table() -> None:
     assert rows["shifted"].value == "fp32[8]" and rows["odd"].value == "65"
 
 
-def check_our_own_specialisation_is_that_of_triton() -> None:
+def check_our_own_specialisation_is_that_of_triton():
     call = prepared(Request(own=own_kernel(f"{KERNELS}:every_argument", args=EVERY, grid="1", options=""))).calls()[0]
     arguments = {name: Pointer("fp32", name == "aligned") if name in ("aligned", "shifted") else value
                  for name, value in call.arguments.items()}
@@ -47,7 +47,7 @@ def check_our_own_specialisation_is_that_of_triton() -> None:
         assert bool(one.constant) == (one.name in ours.constants), one
 
 
-def check_all_stages_for_three_architectures() -> None:
+def check_all_stages_for_three_architectures():
     for arch in ("sm_80", "sm_90", "sm_100"):
         found = of("vector_add", ADD, Setting(arch=arch))
         assert [one.name for one in found.stages.texts] == ["source", "ttir", "ttgir", "llir", "ptx", "sass"], arch
@@ -59,7 +59,7 @@ def check_all_stages_for_three_architectures() -> None:
     assert [one.name for one in other.stages.texts][-1] == "amdgcn" and other.stages.resources is None
 
 
-def check_lines_lead_to_instructions_and_back() -> None:
+def check_lines_lead_to_instructions_and_back():
     found = of("vector_add", ADD)
     store = line_of("tl.store(out + offsets, a + b, mask=mask)")
     (line,) = (one for one in found.stages.lines if one.line == store)
@@ -71,7 +71,7 @@ def check_lines_lead_to_instructions_and_back() -> None:
         assert not elsewhere, stage
 
 
-def check_edited_text_goes_into_what_follows() -> None:
+def check_edited_text_goes_into_what_follows():
     first = of("signed_ramp", "out=i32[512]=out")
     ttir = first.stages.text("ttir")
     edited = ttir.replace("dense<256>", "dense<240>")
@@ -85,7 +85,7 @@ def check_edited_text_goes_into_what_follows() -> None:
     assert third.stages.text("ptx") == ptx and third.stages.text("sass") != first.stages.text("sass")
 
 
-def check_what_one_pass_changes() -> None:
+def check_what_one_pass_changes():
     found = of("vector_add", ADD, passes=True, step="make_ttgir add_convert_to_ttgpuir")
     changed = [one.name for one in found.stages.passes if one.changed]
     assert "add_convert_to_ttgpuir" in changed and len(changed) < len(found.stages.passes)
@@ -96,7 +96,7 @@ def check_what_one_pass_changes() -> None:
     assert "convert-triton-to-tritongpu{" in around.pipeline
 
 
-def check_layouts_say_who_holds_what() -> None:
+def check_layouts_say_who_holds_what():
     found = of("signed_ramp", "out=i32[512]=out")
     (layout,) = found.stages.layouts
     # Four elements side by side in each thread, 32 threads, one warp, and the rest in further registers.
@@ -105,7 +105,7 @@ def check_layouts_say_who_holds_what() -> None:
     assert layout.owners[128] == (0, 0, 4) and len(set(layout.owners)) == 512
 
 
-def check_a_register_stands_twice_in_both_ramps() -> None:
+def check_a_register_stands_twice_in_both_ramps():
     for kernel in ("signed_ramp", "unsigned_ramp"):
         twins = twins_of(of(kernel, "out=i32[512]=out").stages.text("ptx"))
         assert [(one.width, one.places, (0, 1) in one.pairs) for one in twins if one.file == KERNELS.name] == [
@@ -113,7 +113,7 @@ def check_a_register_stands_twice_in_both_ramps() -> None:
     assert not twins_of(of("vector_add", ADD).stages.text("ptx"))
 
 
-def check_a_kernel_that_does_not_compile_says_where() -> None:
+def check_a_kernel_that_does_not_compile_says_where():
     found = of("through_helpers", "x=fp32[4]=iota out=fp32[4]=out")
     assert found.stages.failed_in == "front-end" and "tl.reshape(v, [3])" in found.stages.problem
     assert [one.name for one in found.source.functions] == ["through_helpers", "outer", "inner"]

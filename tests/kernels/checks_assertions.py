@@ -34,7 +34,7 @@ def passed_through(helper: Any, condition: Any, r: Any, *, enabled: bool, cols: 
         return None
 
 
-def check_values_pass_bit_for_bit() -> None:
+def check_values_pass_bit_for_bit():
     for r in (
         np.array([[np.nan, -0.0]], np.float32), np.array([[-1, 2**63 - 1]], np.int64), np.array([[-128, 1]], np.int8)
     ):
@@ -43,27 +43,27 @@ def check_values_pass_bit_for_bit() -> None:
             assert out.tobytes() == r.tobytes()
 
 
-def check_booleans_pass() -> None:
+def check_booleans_pass():
     flags = np.array([[1, 0]], np.int8)
     inputs, outputs = {"condition": np.ones((1, 2), np.int8), "a": flags}, {"out": np.full_like(flags, UNWRITTEN)}
     assert run(assert_then, inputs, outputs, HELPER=device_assert_then, BOOL=True, **TILE)["out"].tolist() == [[1, 0]]
 
 
-def check_one_false_lane_fails_the_launch() -> None:
+def check_one_false_lane_fails_the_launch():
     assert passed_through(device_assert_then, MIXED, np.array([[5, 5]], np.int32), enabled=True) is None
 
 
-def check_disabled_assertions_have_no_effect() -> None:
+def check_disabled_assertions_have_no_effect():
     out = passed_through(device_assert_then, FALSE, np.array([[5, 5]], np.int32), enabled=False)
     assert out.tolist() == [[5, 5]]
 
 
-def check_false_in_masked_lanes_only_passes() -> None:
+def check_false_in_masked_lanes_only_passes():
     out = passed_through(device_assert_then, MIXED, np.array([[5, 5]], np.int32), enabled=True, cols=1)
     assert out.tolist() == [[5, UNWRITTEN]]
 
 
-def check_mutants_differ_as_stated() -> None:
+def check_mutants_differ_as_stated():
     assert set(MUTANTS) == {"device_assert_then"} and set(MUTANTS["device_assert_then"]) == set(DIFFERENCES)
     for fault, (condition, enabled, right, wrong) in DIFFERENCES.items():
         for helper, expected in ((device_assert_then, right), (MUTANTS["device_assert_then"][fault], wrong)):

@@ -28,7 +28,7 @@ def bits(x: Any) -> Any:
     return x.view(np.int32 if x.dtype == np.float32 else np.int64)
 
 
-def check_every_exponent_against_numpy() -> None:
+def check_every_exponent_against_numpy():
     """Every power of two of the type and its neighbours, subnormal ones included, with both signs."""
     for dtype, exponents in ((np.float32, np.arange(-149, 128)), (np.float64, np.arange(-1074, 1024))):
         powers = np.ldexp(dtype(1), exponents).astype(dtype)
@@ -39,7 +39,7 @@ def check_every_exponent_against_numpy() -> None:
         assert_array_equal(exponent, expected_exponent)
 
 
-def check_special_values_come_back_unchanged() -> None:
+def check_special_values_come_back_unchanged():
     """Signs of zeros and payloads of NaNs included; the exponent is 0."""
     for dtype in (np.float32, np.float64):
         x = np.array([[0.0, -0.0, INF, -INF, NAN, -NAN]], dtype)
@@ -49,7 +49,7 @@ def check_special_values_come_back_unchanged() -> None:
         assert exponent.tolist() == [[0] * 6]
 
 
-def check_random_bit_patterns_round_trip() -> None:
+def check_random_bit_patterns_round_trip():
     generator = np.random.default_rng(41)
     for dtype, words in ((np.float32, np.uint32), (np.float64, np.uint64)):
         x = generator.integers(0, np.iinfo(words).max, (2, 1000), words, endpoint=True).view(dtype)
@@ -61,7 +61,7 @@ def check_random_bit_patterns_round_trip() -> None:
         assert (exponent[~ordinary] == 0).all()
 
 
-def check_mutants_differ_as_stated() -> None:
+def check_mutants_differ_as_stated():
     assert set(MUTANTS) == {"frexp"} and set(MUTANTS["frexp"]) == set(DIFFERENCES)
     for fault, (x, right, wrong) in DIFFERENCES.items():
         operand = np.array([[x]], NUMPY["fp32"])

@@ -46,7 +46,7 @@ def draw(generator: torch.Generator, shape: tuple[int, ...], dtype: torch.dtype)
 ALL_SIZES = (0, 1, 2, 3, 4, 7, 8, 9, 31, 32, 33)
 
 
-def check_equals_torch_for_every_dtype_size_side_and_index_type() -> None:
+def check_equals_torch_for_every_dtype_size_side_and_index_type():
     """Every size for one type, those around a step of the search for the others; sides and index types take turns."""
     equals_torch({torch.float32: ALL_SIZES}, others=(0, 7, 8), both=False)
 
@@ -67,7 +67,7 @@ def equals_torch(sizes: dict[torch.dtype, tuple[int, ...]], *, others: tuple[int
                 assert got == expected, (dtype, size, right, index)
 
 
-def check_nan_rules() -> None:
+def check_nan_rules():
     boundaries = tensor([[1, 2, NAN, NAN]])
     values = tensor([[NAN, 5, 1.5, 1, INF, -INF]])
     # By the rule itself, without torch: every boundary is below NaN, every NaN boundary is below everything.
@@ -81,14 +81,14 @@ def check_nan_rules() -> None:
     assert search(tensor([[-INF, 0, NAN]]), all_nan) == [[3, 3, 3]]
 
 
-def check_zeros_of_either_sign_are_one_value() -> None:
+def check_zeros_of_either_sign_are_one_value():
     boundaries = tensor([[-0.0, 0]])
     values = tensor([[0, -0.0]])
     assert search(values, boundaries, right=False) == [[0, 0]]
     assert search(values, boundaries, right=True) == [[2, 2]]
 
 
-def check_rows_strides_and_sorter() -> None:
+def check_rows_strides_and_sorter():
     generator = torch.Generator().manual_seed(2)
     values = torch.randint(-9, 10, (4, 19), generator=generator)
     wide = torch.randint(-9, 10, (5, 3 * 11), generator=generator)
@@ -115,7 +115,7 @@ def check_rows_strides_and_sorter() -> None:
     assert search(tensor([[2, 3, 4]]), one, right=True) == [[0, 6, 6]]
 
 
-def check_sizes_from_2_30_on_do_not_overflow_int32() -> None:
+def check_sizes_from_2_30_on_do_not_overflow_int32():
     for size in (2**30 - 1, 2**30, 2**30 + 1, 2**31 - 1):
         boundaries = torch.zeros(1, 1)
         for index in INDEX:
@@ -128,7 +128,7 @@ def check_sizes_from_2_30_on_do_not_overflow_int32() -> None:
         assert (as_inductor == [[size]]) == (size < 2**30), "the driver no longer shows inductor's overflow"
 
 
-def check_empty_rows_touch_no_memory() -> None:
+def check_empty_rows_touch_no_memory():
     nothing = torch.empty(1, 0)
     with RecordedLoads() as accesses:
         assert search(tensor([[1, NAN]]), nothing, numel=0) == [[0, 0]]
@@ -163,7 +163,7 @@ class RecordedLoads:
         return [(a - base) // width for a in self.addresses() if base <= a < end]
 
 
-def check_unsorted_rows_stay_in_range_and_in_bounds() -> None:
+def check_unsorted_rows_stay_in_range_and_in_bounds():
     generator = torch.Generator().manual_seed(3)
     for size in (1, 5, 16, 29):
         for numel in (size, size // 2):  # fewer elements readable than the row claims
@@ -175,7 +175,7 @@ def check_unsorted_rows_stay_in_range_and_in_bounds() -> None:
             assert all(0 <= offset < max(numel, 1) for offset in touched), (size, numel, sorted(set(touched)))
 
 
-def check_a_corrupt_sorter_is_not_followed_out_of_bounds() -> None:
+def check_a_corrupt_sorter_is_not_followed_out_of_bounds():
     boundaries = torch.rand(300, generator=torch.Generator().manual_seed(4))[100:104][None]
     sorter = tensor([[0, 90, -90, 3]])
     with RecordedLoads() as accesses:
@@ -184,7 +184,7 @@ def check_a_corrupt_sorter_is_not_followed_out_of_bounds() -> None:
     assert all(100 <= offset < 104 for offset in accesses.of(boundaries))
 
 
-def check_number_of_probes_is_the_bit_length_of_the_size() -> None:
+def check_number_of_probes_is_the_bit_length_of_the_size():
     for size in range(16):
         boundaries = torch.arange(size, dtype=torch.float32)[None]
         every_answer = torch.arange(size + 1, dtype=torch.float32)[None] - 0.5
@@ -209,7 +209,7 @@ INPUTS: dict[str, tuple[Tensor, Tensor, dict[str, Any], list[list[int]]]] = {
     "sorter_ignored": (tensor([[5]]), tensor([[9, 1]]), {"sorter": tensor([[1, 0]])}, [[1]])}
 
 
-def check_every_mutant_differs_where_its_docstring_says() -> None:
+def check_every_mutant_differs_where_its_docstring_says():
     assert set(INPUTS) == set(MUTANTS["bucketize_binary_search"])
     for name, (values, boundaries, options, expected) in INPUTS.items():
         assert search(values, boundaries, **options) == expected, name
@@ -217,7 +217,7 @@ def check_every_mutant_differs_where_its_docstring_says() -> None:
         assert search(values, boundaries, helper=mutant, **options) != expected, name
 
 
-def check_inductor_runs_through_the_same_driver_and_keeps_its_known_defect() -> None:
+def check_inductor_runs_through_the_same_driver_and_keeps_its_known_defect():
     values, boundaries = tensor([[0.5, 1, 5]]), tensor([[1.0, 2.0]])
     assert search(values, boundaries, helper=inductor.bucketize_binary_search) == search(values, boundaries)
     with_nan = tensor([[1, 2, NAN]])

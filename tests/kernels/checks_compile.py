@@ -109,7 +109,7 @@ def recipe_of(helper: Any) -> Recipe:
     return next(recipe for recipe in RECIPES if recipe.helper is helper)
 
 
-def check_every_helper() -> None:
+def check_every_helper():
     """On sm_90, for the first dtype of its contract or the last, which take turns, with one broken variant.
 
     All dtypes, variants and architectures: checks_compile_all.py.
@@ -121,7 +121,7 @@ def check_every_helper() -> None:
         assert "ret;" in recipe.build(recipe.dtypes[0], helper=variant).asm["ptx"], recipe.helper.__name__
 
 
-def check_other_architectures() -> None:
+def check_other_architectures():
     """An element-wise helper, a reduction and the one that takes numbers apart."""
     for recipe in RECIPES:
         if recipe.helper in (integer.div_floor_integer, welford_helpers.welford, bits.frexp):
@@ -129,7 +129,7 @@ def check_other_architectures() -> None:
                 assert recipe.build(recipe.dtypes[0], target=target).asm[stage], (recipe.helper.__name__, target)
 
 
-def check_loops_and_scalars() -> None:
+def check_loops_and_scalars():
     looped = {"HELPER": extrema.min2, "COMBINE": extrema.minimum, "PADDING": INF, **TILE}
     compile_ahead(reduce_rows.reduce_rows_looped, "fp32", constexprs=looped)
     with_index = {"HELPER": extrema.min_with_index, "COMBINE": extrema.minimum_with_index, "INDEX_PADDING": 2**62}
@@ -144,14 +144,14 @@ def check_loops_and_scalars() -> None:
         compile_ahead(elementwise.elementwise_scalar, "i32", constexprs=values)
 
 
-def check_mixed_signedness_is_refused() -> None:
+def check_mixed_signedness_is_refused():
     recipe = RECIPES[0]
     constexprs = {**TILE, "HELPER": recipe.helper}
     build = partial(compile_ahead, recipe.driver, "i32", pointers={"b": "u32"}, constexprs=constexprs)
     assert "differ in signedness" in error_of(build)
 
 
-def check_different_helpers_have_different_cache_keys() -> None:
+def check_different_helpers_have_different_cache_keys():
     """Otherwise a cached own helper would be run under the name of a broken one."""
     keys = {}
     functions = [integer.div_floor_integer, integer.remainder_integer, operators.operator_floordiv]
@@ -165,7 +165,7 @@ def check_different_helpers_have_different_cache_keys() -> None:
     assert len(keys) == len(functions)
 
 
-def check_planted_compile_error() -> None:
+def check_planted_compile_error():
     fault = {"FAULT": "compile_error"}
     for recipe in RECIPES:
         message = error_of(partial(recipe.build, recipe.dtypes[0], **fault))
@@ -174,7 +174,7 @@ def check_planted_compile_error() -> None:
     assert "planted_undefined_name" in error_of(build)
 
 
-def check_assertions_exist_only_when_asked_for() -> None:
+def check_assertions_exist_only_when_asked_for():
     """The helper's own, and the planted one."""
     assertion = recipe_of(assertion_helpers.device_assert_then)
     assert "__assertfail" in assertion.build("fp32", options={"debug": True}).asm["ptx"]
@@ -184,7 +184,7 @@ def check_assertions_exist_only_when_asked_for() -> None:
         assert ("__assertfail" in other.build("fp32", options={"debug": True}, FAULT=fault).asm["ptx"]) is expected
 
 
-def check_floor_helpers_satisfy_the_overflow_sanitizer() -> None:
+def check_floor_helpers_satisfy_the_overflow_sanitizer():
     """With debug=True Triton asserts that + and - of ints do not overflow; only the widening checks may remain.
 
     A helper that relied on wrap-around would fail there on legal operands; see the interpreted check for values.
@@ -194,14 +194,14 @@ def check_floor_helpers_satisfy_the_overflow_sanitizer() -> None:
         assert recipe.build("i32", options={"debug": True, "sanitize_overflow": True}).asm["ptx"]
 
 
-def check_no_flush_to_zero() -> None:
+def check_no_flush_to_zero():
     """Comparison, selection and decomposition must see subnormals."""
     for helper in (extrema.minimum, extrema.maximum_with_index, bits.frexp):
         recipe = recipe_of(helper)
         assert ".ftz" not in recipe.build("fp32").asm["ptx"], helper
 
 
-def check_driver_records_match_their_kernels() -> None:
+def check_driver_records_match_their_kernels():
     """Every argument of a kernel is an array's pointer or stride, an int, a scalar or a constexpr: no more, no less."""
     drivers = {}
     for _, module, _ in pkgutil.iter_modules(every_driver.__path__, "tridiff.kernels.drivers."):

@@ -78,7 +78,7 @@ def binary(helper: Any, dtype: str, a: Any, b: Any, *, boolean: bool = False) ->
     return out[0, : a.size]
 
 
-def check_floor_helpers_on_contiguous_runs() -> None:
+def check_floor_helpers_on_contiguous_runs():
     """The shape of Triton issue 7749: no lane may take over its neighbour's quotient."""
     for dtype in INTEGERS:
         start = -256 if dtype.startswith("i") else 0
@@ -90,7 +90,7 @@ def check_floor_helpers_on_contiguous_runs() -> None:
                 assert_array_equal(out, reference(numerator, NUMPY[dtype](16)), err_msg=f"{dtype} {form}")
 
 
-def check_the_miscompile_is_visible_here() -> None:
+def check_the_miscompile_is_visible_here():
     """The control: bare `//`, and a correction on top of it, come out wrong below zero in the versions known for it."""
     if tuple(map(int, triton.__version__.split(".")[:2])) > (3, 9):
         return
@@ -112,7 +112,7 @@ def gathered(helper: Any, *, start: int, divisor: int) -> Any:
     return out
 
 
-def check_floor_helpers_as_addresses() -> None:
+def check_floor_helpers_as_addresses():
     """No load may be merged with its neighbours' on the strength of a contiguity that is not there."""
     for start in (-256, -250):
         numerator = np.arange(512, dtype=np.int32) + start
@@ -123,7 +123,7 @@ def check_floor_helpers_as_addresses() -> None:
                 assert_array_equal(out, expected, err_msg=f"{start} {divisor}")
 
 
-def check_the_merged_load_is_visible_here() -> None:
+def check_the_merged_load_is_visible_here():
     """The control: a bare `%` below zero as an address, in the versions known for it."""
     if tuple(map(int, triton.__version__.split(".")[:2])) > (3, 9):
         return
@@ -131,7 +131,7 @@ def check_the_merged_load_is_visible_here() -> None:
     assert np.fmod(np.arange(4) - 256, 16).tolist() == [0, -15, -14, -13]
 
 
-def check_floor_helpers_at_the_boundaries_of_every_type() -> None:
+def check_floor_helpers_at_the_boundaries_of_every_type():
     """INT_MIN // -1 among them, and zero divisors, of which none may reach the division."""
     for dtype in INTEGERS:
         a, b = pairs(boundary_integers(NUMPY[dtype]))
@@ -139,14 +139,14 @@ def check_floor_helpers_at_the_boundaries_of_every_type() -> None:
             assert_array_equal(binary(helper, dtype, a, b), reference(a, b).ravel(), err_msg=dtype)
 
 
-def check_extrema_of_floats() -> None:
+def check_extrema_of_floats():
     for dtype in ("fp16", "fp32", "fp64"):
         a, b = pairs(boundary_floats(NUMPY[dtype]))
         for helper, reference in EXTREMA.items():
             assert_array_equal(binary(helper, dtype, a, b), reference(a, b).ravel(), err_msg=dtype)
 
 
-def check_negation_of_signed_zeros() -> None:
+def check_negation_of_signed_zeros():
     """`-x` changes the sign of +0.0 since Triton's pull request 10270; 3.6.0 subtracts from zero."""
     for dtype in ("fp32", "fp64"):
         (row,) = rows_of_256(np.array([0, -0.0, 1.5, -np.inf, 1e-40], NUMPY[dtype]))
@@ -157,7 +157,7 @@ def check_negation_of_signed_zeros() -> None:
         assert np.signbit(out[0, :5]).tolist() == [not subtracts, False, True, False, True]
 
 
-def check_extrema_of_bf16() -> None:
+def check_extrema_of_bf16():
     """Through the 16-bit patterns, which numpy can hold: the upper halves of the fp32 numbers."""
     numbers = np.array([np.nan, np.inf, -np.inf, 0, 1e-40, -1e-40, 1, -1, 2], np.float32)
     patterns = (numbers.view(np.uint32) >> 16).astype(np.uint16)
@@ -168,7 +168,7 @@ def check_extrema_of_bf16() -> None:
         assert_array_equal(result, reference(*pairs(numbers)).ravel())
 
 
-def check_extrema_of_booleans_and_unsigned() -> None:
+def check_extrema_of_booleans_and_unsigned():
     for dtype, boolean in (("i8", True), ("u8", False), ("u64", False)):
         values = np.array([0, 1], np.int8) if boolean else boundary_integers(NUMPY[dtype])
         a, b = pairs(values)
@@ -176,7 +176,7 @@ def check_extrema_of_booleans_and_unsigned() -> None:
         assert_array_equal(out, np.minimum(a, b).ravel(), err_msg=dtype)
 
 
-def check_extrema_with_index() -> None:
+def check_extrema_with_index():
     """NaN in either place or both, ties with the index either way."""
     a, b = pairs(boundary_floats(np.float32))
     left, right = rows_of_256(a, b)
@@ -207,14 +207,14 @@ def _rounding_of_product(a, b):
     return x - x
 
 
-def check_a_product_that_is_rounded_is_finite() -> None:
+def check_a_product_that_is_rounded_is_finite():
     a, b = (np.array(row, np.float32) for row in ([3.00396, 1 + 2**-23, 2.0, 1e38, np.inf, np.nan], [
         -2.5360500e-07, 1 + 2**-22, 4.0, 1e38, 1.0, 1.0]))
     assert binary(_rounding_of_product, "fp32", a, b)[1] != 0, "the difference is not fused with the product here"
     assert_array_equal(binary(_finiteness_of_product, "fp32", a, b), np.float32([0, 0, 0, np.nan, np.nan, np.nan]))
 
 
-def check_welford_combine_special_values() -> None:
+def check_welford_combine_special_values():
     """Empty partners stay neutral and infinities give NaN once the optimiser has been at the selections."""
     nan, inf = np.nan, np.inf
     cases = [  # state 1, state 2, union
@@ -236,7 +236,7 @@ def check_welford_combine_special_values() -> None:
             assert_array_equal(np.signbit(out[0, :4]), np.signbit(expected[:4]))
 
 
-def check_frexp() -> None:
+def check_frexp():
     """Subnormals and the sign of -0.0 included: nothing is left to floating-point arithmetic that might flush."""
     for dtype, least in (("fp32", -149), ("fp64", -1074)):
         kind = NUMPY[dtype]

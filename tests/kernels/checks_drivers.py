@@ -38,7 +38,7 @@ def added(a: torch.Tensor, b: torch.Tensor, out: torch.Tensor, *, cols: int, off
     run(vector_add, {"a": a, "b": b}, {"out": out}, cols=cols, BLOCK=16, **dict(zip(names, offsets, strict=True)))
 
 
-def check_vector_add_with_tails_strides_and_offsets() -> None:
+def check_vector_add_with_tails_strides_and_offsets():
     for cols in (0, 1, 15, 16, 17, 40):
         a, b = torch.arange(100.0), torch.arange(100.0) * 3
         out = torch.full((100,), float(UNWRITTEN))
@@ -49,14 +49,14 @@ def check_vector_add_with_tails_strides_and_offsets() -> None:
         assert torch.equal(out, expected), cols
 
 
-def check_wrong_value_is_off_by_one_in_every_type() -> None:
+def check_wrong_value_is_off_by_one_in_every_type():
     for dtype in (*INTEGERS, "fp16", "fp32", "fp64"):
         a = np.array([[0, 1, 5]], NUMPY[dtype])
         assert minimum(a, fault="wrong_value").tolist() == [[1, 2, 6]], dtype
     assert minimum(np.array([[0, 1]], np.int8), fault="wrong_value", boolean=True).tolist() == [[1, 0]]
 
 
-def check_runtime_error_spares_zeros() -> None:
+def check_runtime_error_spares_zeros():
     with repaired():
         zeros = np.zeros((3, 5), np.float32)
         assert minimum(zeros, fault="runtime_error").tolist() == zeros.tolist()
@@ -67,12 +67,12 @@ def check_runtime_error_spares_zeros() -> None:
             assert error.startswith("DeviceAssertFailed") and "planted runtime error" in error
 
 
-def check_compile_error_is_a_name_error_and_unknown_faults_are_refused() -> None:
+def check_compile_error_is_a_name_error_and_unknown_faults_are_refused():
     for fault, message in (("compile_error", "planted_undefined_name"), ("typo", "FAULT is")):
         assert message in error_of(lambda fault=fault: minimum(np.zeros((1, 1), np.float32), fault=fault))
 
 
-def check_too_small_tiles_are_refused() -> None:
+def check_too_small_tiles_are_refused():
     for axis, sizes in ((1, {"rows": 9, "cols": 5}), (0, {"rows": 5, "cols": 9})):
         tile = {"AXIS": axis, "ROW_BLOCK": 4, "COL_BLOCK": 4, **sizes}
         assert "ValueError: " in (error := error_of(lambda tile=tile: reduction_grid(tile)))
@@ -80,7 +80,7 @@ def check_too_small_tiles_are_refused() -> None:
     assert reduction_grid({"AXIS": 1, "ROW_BLOCK": 4, "COL_BLOCK": 8, "rows": 9, "cols": 5}) == (3, 1, 1)
 
 
-def check_nothing_undefined_is_used() -> None:
+def check_nothing_undefined_is_used():
     """Every driver with its helper and ragged tiles, lanes without a defined value being followed: none may reach a
     result, an address, a mask or an assertion, and no block may be used as a truth value."""
     a = np.arange(1, 22, dtype=np.float32).reshape(3, 7)

@@ -93,7 +93,7 @@ def search(helper: Any, a: Any, index: Any, *, padding: Any, axis: int = 1, colu
     return result["out"], result["out_index"]
 
 
-def check_pairs_of_every_type() -> None:
+def check_pairs_of_every_type():
     for dtype in ("i1", *INTEGERS, *FLOATS):
         a, b = pairs(boundary_values(dtype))
         for name, reference in PAIR.items():
@@ -101,7 +101,7 @@ def check_pairs_of_every_type() -> None:
             assert_array_equal(out, reference(a, b), err_msg=f"{name} {dtype}")
 
 
-def check_bf16_pairs() -> None:
+def check_bf16_pairs():
     """bf16 is compared as the number it is, though the interpreter holds a 16-bit pattern."""
     values = torch.tensor([NAN, INF, -INF, -2, 1, -1, 0, 1e-40, 3], dtype=torch.bfloat16)
     a, b = values[:, None].expand(9, 9).contiguous(), values[None, :].expand(9, 9).contiguous()
@@ -111,13 +111,13 @@ def check_bf16_pairs() -> None:
         assert torch.equal(out.nan_to_num(7.0), getattr(torch, name)(a, b).nan_to_num(7.0)), name
 
 
-def check_ties_return_b() -> None:
+def check_ties_return_b():
     zeros = np.array([[0, -0.0]], np.float32)
     for name in PAIR:
         assert_array_equal(np.signbit(pair(getattr(extrema, name), zeros, -zeros)), [[True, False]])
 
 
-def check_relu_passes_nan_and_minus_zero() -> None:
+def check_relu_passes_nan_and_minus_zero():
     """maximum(0, x) with an integer literal, as a relu is emitted."""
     x = np.array([[NAN, -0.0, -1.5, 2.5, -INF, INF]], np.float32)
     scalar = {"b": 0, "B": 0, "SCALAR_FIRST": True, "HELPER": extrema.maximum, **TILE}
@@ -126,7 +126,7 @@ def check_relu_passes_nan_and_minus_zero() -> None:
     assert np.signbit(out[0, 1])
 
 
-def check_reductions_of_every_type() -> None:
+def check_reductions_of_every_type():
     generator = np.random.default_rng(11)
     for dtype in ("i1", *INTEGERS, *FLOATS):
         a = generator.choice(boundary_values(dtype), (4, 7))
@@ -137,7 +137,7 @@ def check_reductions_of_every_type() -> None:
                 assert_array_equal(out, reference(a, axis=axis, keepdims=True), err_msg=f"{name} {dtype}")
 
 
-def check_searches_of_every_type() -> None:
+def check_searches_of_every_type():
     """Equal values are common, and so are values equal to the padding: the first index must come back."""
     generator = np.random.default_rng(12)
     for dtype in (*INTEGERS, *FLOATS):
@@ -151,7 +151,7 @@ def check_searches_of_every_type() -> None:
                 assert_array_equal(value, np.take_along_axis(a, expected, axis))
 
 
-def check_permuted_indices_break_ties_by_index() -> None:
+def check_permuted_indices_break_ties_by_index():
     a = np.array([[2, 1, 1, NAN], [5, 5, 5, 5]], np.float32)
     index = np.array([[0, 9, 3, 1], [7, 2, 8, 4]], np.int32)
     _, best = search(extrema.min_with_index, a[:, :3].copy(), index[:, :3].copy(), padding=INF)
@@ -160,7 +160,7 @@ def check_permuted_indices_break_ties_by_index() -> None:
     assert best.tolist() == [[1], [2]] and np.isnan(value[0, 0])
 
 
-def check_pair_order_is_associative_and_commutative() -> None:
+def check_pair_order_is_associative_and_commutative():
     values = np.array([NAN, 0, -0.0, 1, -INF, INF], np.float32)
     a, b = pairs(values)
     index = np.arange(36, dtype=np.int64).reshape(6, 6)
@@ -174,7 +174,7 @@ def check_pair_order_is_associative_and_commutative() -> None:
         assert_array_equal(left[1], right[1])
 
 
-def check_looped_reduction_keeps_a_nan_in_the_accumulator() -> None:
+def check_looped_reduction_keeps_a_nan_in_the_accumulator():
     a = np.arange(40, dtype=np.float32).reshape(1, 40).repeat(2, 0)
     a[0, 3] = NAN
     index = np.arange(40).reshape(1, 40).repeat(2, 0)
@@ -196,7 +196,7 @@ def stated_operands(helper: str, fault: str) -> tuple[str, float, float]:
     return (dtype, b, a) if reverse else (dtype, a, b)
 
 
-def check_pair_mutants_differ_as_stated() -> None:
+def check_pair_mutants_differ_as_stated():
     for helper in ("minimum", "maximum", "min2", "max2"):
         assert set(MUTANTS[helper]) == set(PAIR_DIFFERENCES)
         for fault in PAIR_DIFFERENCES:
@@ -227,7 +227,7 @@ def outcomes_with_index(helper: str, fault: str) -> Sequence[int]:
     return found
 
 
-def check_index_mutants_differ_as_stated() -> None:
+def check_index_mutants_differ_as_stated():
     for helper in ("minimum_with_index", "maximum_with_index", "min_with_index", "max_with_index"):
         assert set(MUTANTS[helper]) == set(INDEX_DIFFERENCES)
         for fault, (_, a_index, _, b_index, position) in INDEX_DIFFERENCES.items():

@@ -53,21 +53,21 @@ def compare_with_protocol(
                 assert counts is None or tuple(seen[:, 0, x].tolist()) == counts, (wrong, programs, rounds)
 
 
-def check_the_kernel_is_the_simulated_protocol() -> None:
+def check_the_kernel_is_the_simulated_protocol():
     compare_with_protocol(x_grid_barrier)
 
 
-def check_the_broken_kernels_are_the_broken_protocols() -> None:
+def check_the_broken_kernels_are_the_broken_protocols():
     assert set(MUTANTS["x_grid_barrier"]) == set(protocol.FAULTS)
     for wrong, mutant in MUTANTS["x_grid_barrier"].items():
         compare_with_protocol(mutant, wrong, sizes=((2, 2),))
 
 
-def check_inductors_kernel_is_the_same_protocol() -> None:
+def check_inductors_kernel_is_the_same_protocol():
     compare_with_protocol(inductor.x_grid_barrier)
 
 
-def check_consecutive_barriers_of_several_groups() -> None:
+def check_consecutive_barriers_of_several_groups():
     for grid in ((1, 1, 1), (2, 1, 1), (3, 2, 1), (4, 1, 2), (5, 2, 2), (8, 1, 1), (9, 1, 1)):
         for initial in (0, protocol.TOP_BIT):
             happened, seen = barriers(grid, 3, Random(7, staleness=0.2), initial=initial, reorders=True)
@@ -76,7 +76,7 @@ def check_consecutive_barriers_of_several_groups() -> None:
             assert set(happened.words["sem"]) == {initial ^ protocol.TOP_BIT}
 
 
-def check_every_mutant_is_found_by_running_its_kernel() -> None:
+def check_every_mutant_is_found_by_running_its_kernel():
     for wrong, mutant in MUTANTS["x_grid_barrier"].items():
         failures = 0
         for seed in range(15):
@@ -87,11 +87,11 @@ def check_every_mutant_is_found_by_running_its_kernel() -> None:
             assert failures == 15 and happened.outcome == "deadlock"
 
 
-def check_programs_that_do_not_all_fit_never_pass() -> None:
+def check_programs_that_do_not_all_fit_never_pass():
     happened, seen = barriers((3, 1, 1), 1, Oldest(), resident=2)
     assert happened.outcome == "deadlock" and (seen == 0).all()
 
 
-def check_a_block_size_below_the_grid_is_refused() -> None:
+def check_a_block_size_below_the_grid_is_refused():
     sizes = {"x_programs": 5, "y_programs": 1, "z_programs": 1, "rounds": 1, "PROGRAM_BLOCK": 4}
     assert "choose a power of two that reaches it" in error_of(lambda: grid_barrier.grid(sizes))

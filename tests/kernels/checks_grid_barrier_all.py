@@ -5,5 +5,5 @@ from tests.kernels.interleavings import POLICIES
 from tridiff.kernels.helpers.grid_barrier import x_grid_barrier
 
 
-def check_the_kernel_in_more_orders() -> None:
+def check_the_kernel_in_more_orders():
     compare_with_protocol(x_grid_barrier, policies=POLICIES)

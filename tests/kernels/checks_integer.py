@@ -42,7 +42,7 @@ def apply(helper: Any, a: Any, b: Any, **tile: int) -> Any:
     return run(elementwise_binary, {"a": a, "b": b}, outputs, HELPER=helper, **{**TILE, **tile})["out"]
 
 
-def check_all_8_bit_pairs() -> None:
+def check_all_8_bit_pairs():
     """Every pair of int8 and of uint8, a zero divisor giving 0 like numpy's."""
     for dtype in (np.int8, np.uint8):
         info = np.iinfo(dtype)
@@ -52,14 +52,14 @@ def check_all_8_bit_pairs() -> None:
             assert_array_equal(out, REFERENCES[name](a, b), err_msg=f"{name} {dtype}")
 
 
-def check_boundaries_of_every_type() -> None:
+def check_boundaries_of_every_type():
     for dtype in INTEGERS:
         a, b = pairs(boundary_integers(NUMPY[dtype]))
         for name, helper in HELPERS.items():
             assert_array_equal(apply(helper, a, b), REFERENCES[name](a, b), err_msg=f"{name} {dtype}")
 
 
-def check_quotient_and_remainder_recombine() -> None:
+def check_quotient_and_remainder_recombine():
     """a == q * b + r modulo 2**width for every non-zero divisor."""
     generator = np.random.default_rng(7)
     for dtype in INTEGERS:
@@ -72,7 +72,7 @@ def check_quotient_and_remainder_recombine() -> None:
         assert ((r == 0) | ((r < 0) == (b < 0))).all(), dtype
 
 
-def check_scalar_operands_agree_with_blocks() -> None:
+def check_scalar_operands_agree_with_blocks():
     """A literal, a run-time scalar and a block of one divisor give the same values and leave the type alone."""
     a = np.ascontiguousarray(np.broadcast_to(boundary_integers(np.int32), (3, 15)))
     for name, helper in HELPERS.items():
@@ -85,7 +85,7 @@ def check_scalar_operands_agree_with_blocks() -> None:
                 assert_array_equal(out, expected, err_msg=f"{name} {divisor} {literal}")
 
 
-def check_scalar_dividend() -> None:
+def check_scalar_dividend():
     b = np.ascontiguousarray(boundary_integers(np.int64)[None, :])
     out = np.full_like(b, UNWRITTEN)
     run(elementwise_scalar, {"a": b}, {"out": out}, b=0, B=-7, HELPER=div_floor_integer, SCALAR_FIRST=True, **TILE)
@@ -103,7 +103,7 @@ def ramp(driver: Any, helper: Any, dtype: str, *, start: int, divisor: int, form
     return out
 
 
-def check_ramps_in_every_form() -> None:
+def check_ramps_in_every_form():
     for dtype in INTEGERS:
         start = -256 if dtype.startswith("i") else 0
         numerator = (np.arange(500) + start).astype(NUMPY[dtype])
@@ -115,14 +115,14 @@ def check_ramps_in_every_form() -> None:
                     assert_array_equal(out, expected, err_msg=f"{name} {dtype} {form}")
 
 
-def check_bare_operators_truncate() -> None:
+def check_bare_operators_truncate():
     numerator = np.arange(500, dtype=np.int32) - 256
     for helper, expected in ((operator_floordiv, np.trunc(numerator / 16)), (operator_mod, np.fmod(numerator, 16))):
         out = ramp(integer_ramp, helper, "i32", start=-256, divisor=16, form="scalar")
         assert_array_equal(out, expected)
 
 
-def check_strides_and_tails() -> None:
+def check_strides_and_tails():
     """Negative strides cannot come from torch; transposed, broadcast (stride 0) and sliced operands can."""
     a = torch.arange(-35, 35, dtype=torch.int32).reshape(10, 7).T
     b = torch.tensor([[3], [-3], [5], [-5], [7], [-7], [2]], dtype=torch.int32).expand(7, 10)
@@ -133,7 +133,7 @@ def check_strides_and_tails() -> None:
     assert (backing[:, 1::2] == UNWRITTEN).all()
 
 
-def check_mutants_differ_as_stated() -> None:
+def check_mutants_differ_as_stated():
     assert {(helper, fault) for helper, faults in MUTANTS.items() for fault in faults} == set(DIFFERENCES)
     for (helper, fault), (dtype, a, b, right, wrong) in DIFFERENCES.items():
         left, divisor = np.array([[a]], NUMPY[dtype]), np.array([[b]], NUMPY[dtype])

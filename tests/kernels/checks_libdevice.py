@@ -63,7 +63,7 @@ def rounded(value: Any) -> np.float32:
     return np.float32(float(scaled * mpmath.mpf(2) ** (exponent - digits)))
 
 
-def check_fp32_results_are_correctly_rounded() -> None:
+def check_fp32_results_are_correctly_rounded():
     random = np.random.default_rng(1)
     with mpmath.workdps(40):
         for name, (exact, low, high) in UNARY.items():
@@ -78,7 +78,7 @@ def check_fp32_results_are_correctly_rounded() -> None:
             assert np.array_equal(call(name, x, y), expected), name
 
 
-def check_fp64_results_have_relative_errors_below_2_to_the_minus_46() -> None:
+def check_fp64_results_have_relative_errors_below_2_to_the_minus_46():
     random = np.random.default_rng(2)
     with mpmath.workdps(40):
         for name, (exact, low, high) in UNARY.items():
@@ -93,7 +93,7 @@ def check_fp64_results_have_relative_errors_below_2_to_the_minus_46() -> None:
                 assert error < 2.0**-46, (name, a, error * 2.0**53)
 
 
-def check_exact_functions_on_every_kind_of_number() -> None:
+def check_exact_functions_on_every_kind_of_number():
     for dtype, torch_dtype in ((np.float32, torch.float32), (np.float64, torch.float64)):
         info = np.finfo(dtype)
         least, most = info.smallest_subnormal, info.max
@@ -153,7 +153,7 @@ SPECIAL: tuple[tuple[str, tuple[float, ...], float], ...] = (
     ("nextafter", (0, -1), -(2.0**-149)), ("nextafter", (INF, 0), float(np.finfo(np.float32).max)))
 
 
-def check_special_cases() -> None:
+def check_special_cases():
     for name, arguments, expected in SPECIAL:
         got = call(name, *([x] for x in arguments))[0].item()
         same = got == expected and np.signbit(got) == np.signbit(expected)
@@ -168,7 +168,7 @@ def check_special_cases() -> None:
     assert call("ldexp", [1.0, 1.5, 1.0, 0.5, -1.0], shift).tolist() == [2.0**-149, 2.0**-149, INF, 2.0**127, -0.0]
 
 
-def check_every_function_is_there_with_the_dtype_compiled_code_gives() -> None:
+def check_every_function_is_there_with_the_dtype_compiled_code_gives():
     assert set(stand_ins()) == set(FUNCTIONS)
     for name, arity in FUNCTIONS.items():
         for dtype in (np.float32, np.float64):
@@ -179,7 +179,7 @@ def check_every_function_is_there_with_the_dtype_compiled_code_gives() -> None:
             assert tuple(result.shape) == (1,)
 
 
-def check_other_types_are_refused_by_name() -> None:
+def check_other_types_are_refused_by_name():
     for operands in ((tensor([1.0], np.float16),), (tensor([1], np.int32),)):
         message = error_of(lambda operands=operands: shim.exp(*operands))
         assert "TypeError: libdevice.exp takes ('fp32',) or ('fp64',)" in message

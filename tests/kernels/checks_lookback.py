@@ -76,7 +76,7 @@ def patterns(dtype: torch.dtype, shape: tuple[int, int], seed: int) -> Tensor:
     return torch.from_numpy(narrow).view(dtype)
 
 
-def check_projections_move_every_bit_pattern() -> None:
+def check_projections_move_every_bit_pattern():
     for dtype in DTYPES:
         values = patterns(dtype, (2, 11), seed=dtype.itemsize)
         for index in (tl.int32, tl.int64, tl.uint32) if dtype == torch.float32 else (tl.int32,):
@@ -84,14 +84,14 @@ def check_projections_move_every_bit_pattern() -> None:
             assert bits(scan(values, driver.first, index=index)) == left_folds(bits(values), lambda a, b: a), dtype
 
 
-def check_affine_maps_are_composed_left_to_right() -> None:
+def check_affine_maps_are_composed_left_to_right():
     for dtype, half in ((torch.uint16, 8), (torch.uint32, 16), (torch.uint64, 32)):
         for programs in (1, 2, 3, 20):
             values = patterns(dtype, (2, programs), seed=programs)
             assert bits(scan(values, driver.affine)) == left_folds(bits(values), affine(half)), (dtype, programs)
 
 
-def check_sums_of_one_to_a_hundred_programs() -> None:
+def check_sums_of_one_to_a_hundred_programs():
     sums({torch.int32: (1, 2, 3, 100), torch.int64: (1, 2, 33)})
 
 
@@ -103,7 +103,7 @@ def sums(programs_of: dict[torch.dtype, tuple[int, ...]]) -> None:
             assert torch.equal(got, values.cumsum(1).to(dtype) - values), (programs, dtype)
 
 
-def check_floats_are_added_in_order() -> None:
+def check_floats_are_added_in_order():
     for dtype in (torch.float16, torch.float32, torch.float64):
         values = (torch.randn(3, 20, generator=torch.Generator().manual_seed(4)) * 100).to(dtype)
         values[1, 7], values[2, 9] = float("inf"), float("nan")
@@ -126,7 +126,7 @@ def pack_kernel(
     tl.store(out_flag_ptr + lane, unpack_flag(word, VALUE_AS_UINT))
 
 
-def check_packing_is_exact_for_every_16_bit_pattern_and_many_32_bit_ones() -> None:
+def check_packing_is_exact_for_every_16_bit_pattern_and_many_32_bit_ones():
     every_half = torch.arange(2**16, dtype=torch.int32).to(torch.uint16)
     some_words = torch.from_numpy(np.random.default_rng(0).integers(0, 2**32, 2**16, dtype=np.uint32))
     for words, dtypes in ((every_half, DTYPES[:4]), (some_words, DTYPES[4:7])):
@@ -185,7 +185,7 @@ def compare_with_protocol(
             assert prefixes == model.results, (helper.__name__, width, count)
 
 
-def check_the_kernels_are_the_simulated_protocols() -> None:
+def check_the_kernels_are_the_simulated_protocols():
     kernels_are_protocols(IN_TURN)
 
 
@@ -195,7 +195,7 @@ def kernels_are_protocols(policies: Sequence[Callable[[], Choices]]) -> None:
     compare_with_protocol(lookback.exclusive_scan_decoupled_lookback, 32, index=tl.int64, policies=policies[:4])
 
 
-def check_the_broken_kernels_are_the_broken_protocols() -> None:
+def check_the_broken_kernels_are_the_broken_protocols():
     broken_kernels_are_protocols(IN_TURN)
 
 
@@ -206,12 +206,12 @@ def broken_kernels_are_protocols(policies: Sequence[Callable[[], Choices]]) -> N
             compare_with_protocol(mutant, width, wrong=wrong, programs=(3,), policies=policies)
 
 
-def check_inductors_kernels_are_the_same_protocols() -> None:
+def check_inductors_kernels_are_the_same_protocols():
     for width, name in ((16, PACKED), *BOTH):
         compare_with_protocol(getattr(inductor, name), width)
 
 
-def check_every_mutant_is_found_by_running_its_kernel() -> None:
+def check_every_mutant_is_found_by_running_its_kernel():
     in_order = {"block_on_the_left", "inclusive_returned", "exclusive_published", "walk_passes_prefix",
                 "first_program_adds_zeros", "one_slot_for_both"}
     combines = {"carry_on_the_right": driver.second, "block_on_the_left": driver.second,
@@ -239,7 +239,7 @@ def check_zeros_are_no_identity(mutant: Any = None, width: int = 32) -> None:
         assert scan(signed, driver.maximum, helper=mutant).tolist() == [[0, 0, 0]]
 
 
-def check_dirty_scratch_is_seen_only_out_of_order() -> None:
+def check_dirty_scratch_is_seen_only_out_of_order():
     for width, name in BOTH:
         helper = getattr(lookback, name)
         used, _ = interleaved((1, 2, 3, 4), width, driver.add, Oldest(), helper=helper)

@@ -47,7 +47,7 @@ def classified(helper: Any, dtype: str, *, scalar: bool = False) -> int:
     return int(run(classify, {"a": a}, {"out": out}, HELPER=helper, SCALAR=scalar, **values)["out"][0, 0])
 
 
-def check_promotion_keeps_bits_and_dtype() -> None:
+def check_promotion_keeps_bits_and_dtype():
     for dtype in ("i1", *INTEGERS, *FLOATS):
         for scalar, rank in ((False, 2), (True, 1)):
             content, facts = promoted(promote_to_tensor, dtype, scalar=scalar)
@@ -55,13 +55,13 @@ def check_promotion_keeps_bits_and_dtype() -> None:
             assert facts == (1, rank, kind(dtype).bits), (dtype, facts)
 
 
-def check_floats_are_floating_and_nothing_else_is() -> None:
+def check_floats_are_floating_and_nothing_else_is():
     for scalar in (False, True):
         assert {dtype for dtype in FLOATS if classified(is_floating, dtype, scalar=scalar)} == set(FLOATS)
         assert not [dtype for dtype in ("i1", *INTEGERS) if classified(is_floating, dtype, scalar=scalar)]
 
 
-def check_mutants_differ_as_stated() -> None:
+def check_mutants_differ_as_stated():
     assert set(MUTANTS["promote_to_tensor"]) == {*PROMOTE_DIFFERENCES, "minus_zero_lost"}
     for fault, (dtype, scalar, right, wrong) in PROMOTE_DIFFERENCES.items():
         assert promoted(promote_to_tensor, dtype, scalar=scalar)[1] == right, fault

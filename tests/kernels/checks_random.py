@@ -49,7 +49,7 @@ def uniform(word: int) -> np.float32:
     return np.float32(folded) * np.float32(4.6566127342e-10)
 
 
-def check_randint64_equals_the_definition() -> None:
+def check_randint64_equals_the_definition():
     ranges = [
         (0, 10), (-5, 5), (0, 1), (7, 8), (INT64_MIN, INT64_MAX), (INT64_MIN, 0), (-1, INT64_MAX), (0, 2**32 + 1),
         (-(2**62), 2**62 + 5), (INT64_MAX - 1, INT64_MAX), (INT64_MIN, INT64_MIN + 3), (0, 2**32 - 1)]
@@ -61,13 +61,13 @@ def check_randint64_equals_the_definition() -> None:
             assert all(low <= value < high for value in row)
 
 
-def check_empty_ranges_give_low_and_inverted_ones_do_not_trap() -> None:
+def check_empty_ranges_give_low_and_inverted_ones_do_not_trap():
     offsets = torch.arange(8)[None].expand(3, -1)
     got = integers([1, 1, 1], offsets, [5, INT64_MAX, 9], [5, INT64_MAX, 3])
     assert got[0] == [5] * 8 and got[1] == [INT64_MAX] * 8
 
 
-def check_offsets_are_32_bits_whatever_their_type() -> None:
+def check_offsets_are_32_bits_whatever_their_type():
     offsets = torch.tensor([[0, 1, 2, 2**31 + 5, 2**32 - 1]])
     for helper in (randint64, rand, randn):
         def values(o: torch.Tensor, helper: Any = helper) -> Any:
@@ -86,13 +86,13 @@ def literal_arguments_kernel(out_ptr, N: tl.constexpr):
     tl.store(out_ptr + N + lane, randint64(7, lane, 0, 10))
 
 
-def check_literals_are_accepted_for_all_arguments() -> None:
+def check_literals_are_accepted_for_all_arguments():
     out = torch.zeros(2, 8, dtype=torch.int64)
     literal_arguments_kernel[(1,)](out, 8)
     assert out.tolist() == [expected(12345, range(8), INT64_MIN, INT64_MAX), expected(7, range(8), 0, 10)]
 
 
-def check_rand_equals_the_definition_and_stays_below_one() -> None:
+def check_rand_equals_the_definition_and_stays_below_one():
     rand_equals_the_definition(200)
 
 
@@ -105,7 +105,7 @@ def rand_equals_the_definition(count: int) -> None:
     assert (got >= 0).all() and (got < 1).all()
 
 
-def check_randn_equals_box_muller() -> None:
+def check_randn_equals_box_muller():
     randn_equals_box_muller(600)
 
 
@@ -124,7 +124,7 @@ def randn_equals_box_muller(count: int) -> None:
     assert abs(got.mean()) < 4 / np.sqrt(got.size) and abs(got.std() - 1) < 4 / np.sqrt(2 * got.size)
 
 
-def check_every_mutant_differs_where_its_docstring_says() -> None:
+def check_every_mutant_differs_where_its_docstring_says():
     few, wide = torch.arange(64)[None], torch.tensor([[2**32, 2**32 + 1]])
     integer_runs: dict[str, tuple[list[int], torch.Tensor, int, int]] = {
         "high_included": ([5], few, 0, 1), "low_ignored": ([5], few, -5, 5), "halves_reduced_apart": ([5], few, 0, 10),

@@ -25,7 +25,7 @@ def reduced(helper: Any, a: Any, *, padding: Any, axis: int = 1, boolean: bool =
     return run(reduce_rows, {"a": a}, outputs, HELPER=helper, AXIS=axis, PADDING=padding, BOOL=boolean, **tile)["out"]
 
 
-def check_integer_products_wrap_in_their_own_type() -> None:
+def check_integer_products_wrap_in_their_own_type():
     generator = np.random.default_rng(21)
     for dtype in INTEGERS:
         a = generator.choice(boundary_integers(NUMPY[dtype]), (3, 5))
@@ -34,11 +34,11 @@ def check_integer_products_wrap_in_their_own_type() -> None:
         assert_array_equal(reduced(reductions.prod, a, padding=1), expected, err_msg=dtype)
 
 
-def check_int8_product_stays_int8() -> None:
+def check_int8_product_stays_int8():
     assert reduced(reductions.prod, np.array([[100, 2]], np.int8), padding=1, length=2).tolist() == [[-56]]
 
 
-def check_float_products_with_special_values() -> None:
+def check_float_products_with_special_values():
     """Powers of two, so that the association does not matter."""
     rows = [[2, 0.5, -4], [0, INF, 1], [NAN, 2, 0], [-INF, 2, -1], [-0.0, 2, 1]]
     for dtype in (np.float16, np.float32, np.float64):
@@ -48,16 +48,16 @@ def check_float_products_with_special_values() -> None:
         assert np.signbit(out[4, 0])
 
 
-def check_products_down_the_columns() -> None:
+def check_products_down_the_columns():
     a = np.arange(1, 16, dtype=np.int64).reshape(5, 3)
     assert_array_equal(reduced(reductions.prod, a, padding=1, axis=0), a.prod(0, keepdims=True))
 
 
-def check_length_one_is_the_identity() -> None:
+def check_length_one_is_the_identity():
     assert reduced(reductions.prod, np.array([[-3]], np.int16), padding=1, length=1).tolist() == [[-3]]
 
 
-def check_any_of_booleans() -> None:
+def check_any_of_booleans():
     """All false; the single True in each position; all true."""
     a = np.vstack([np.zeros((1, 5)), np.eye(5), np.ones((1, 5))]).astype(np.int8)
     expected = a.max(axis=1, keepdims=True)
@@ -65,18 +65,18 @@ def check_any_of_booleans() -> None:
     assert_array_equal(reduced(reductions.any, a, padding=0, boolean=True, axis=0), np.ones((1, 5)))
 
 
-def check_any_byte_but_zero_is_true() -> None:
+def check_any_byte_but_zero_is_true():
     a = np.array([[0, 0, 2], [0, 0, 0], [-128, 0, 0]], np.int8)
     assert reduced(reductions.any, a, padding=0, boolean=True).tolist() == [[1], [0], [1]]
 
 
-def check_any_of_integers_joins_bits() -> None:
+def check_any_of_integers_joins_bits():
     for dtype in INTEGERS:
         a = np.array([[2, 4, 0], [0, 0, 0], [1, 1, 8]], NUMPY[dtype])
         assert reduced(reductions.any, a, padding=0).tolist() == [[6], [0], [9]], dtype
 
 
-def check_mutants_differ_as_stated() -> None:
+def check_mutants_differ_as_stated():
     assert {(helper, fault) for helper, faults in MUTANTS.items() for fault in faults} == set(DIFFERENCES)
     for (helper, fault), (dtype, row, right, wrong) in DIFFERENCES.items():
         a = np.array([row], NUMPY[dtype])

@@ -32,7 +32,7 @@ def selected(
     return out.numpy()
 
 
-def check_every_type_and_position() -> None:
+def check_every_type_and_position():
     """Random bit patterns, NaNs and subnormals among them, the True in every position, rows and columns."""
     generator = np.random.default_rng(51)
     mask = np.eye(5)
@@ -45,24 +45,24 @@ def check_every_type_and_position() -> None:
             np.testing.assert_array_equal(out.ravel(), diagonal, err_msg=f"{dtype} axis {axis}")
 
 
-def check_booleans() -> None:
+def check_booleans():
     values = np.array([[0, 1, 1], [1, 0, 0], [0, 0, 0]])
     mask = np.array([[0, 0, 1], [0, 1, 0], [1, 0, 0]])
     assert selected(select_one, values, mask, dtype="i1").tolist() == [[1], [0], [0]]
 
 
-def check_payloads_zeros_and_subnormals_keep_their_bits() -> None:
+def check_payloads_zeros_and_subnormals_keep_their_bits():
     patterns = np.array([[0x7F800001, 0xFFC0BEEF, 0x80000000, 0x00000001]], np.uint32)
     for position in range(4):
         mask = np.eye(4)[position : position + 1]
         assert selected(select_one, patterns, mask, dtype="fp32").item() == patterns[0, position]
 
 
-def check_no_true_gives_zero_bits() -> None:
+def check_no_true_gives_zero_bits():
     assert selected(select_one, np.full((2, 3), -1), np.zeros((2, 3)), dtype="fp64").tolist() == [[0], [0]]
 
 
-def check_mutants_differ_as_stated() -> None:
+def check_mutants_differ_as_stated():
     assert set(MUTANTS) == {"select_one"} and set(MUTANTS["select_one"]) == set(DIFFERENCES)
     for fault, (row, position, right, wrong) in DIFFERENCES.items():
         patterns = np.array([row], np.float32).view(np.uint32)

@@ -75,7 +75,7 @@ def directions(number: int, *, both: bool) -> tuple[bool, ...]:
     return (False, True) if both else (number % 2 == 1,)
 
 
-def check_stable_sort_equals_numpy_and_torch_bit_for_bit() -> None:
+def check_stable_sort_equals_numpy_and_torch_bit_for_bit():
     stable_sorts(both=False)
 
 
@@ -94,7 +94,7 @@ def stable_sorts(*, both: bool) -> None:
                 assert torch.equal(bits(got), bits(keys).gather(1, order)), (dtype, length, descending)
 
 
-def check_unstable_sort_is_a_permutation_in_order() -> None:
+def check_unstable_sort_is_a_permutation_in_order():
     unstable_sorts(both=False)
 
 
@@ -113,7 +113,7 @@ def unstable_sorts(*, both: bool) -> None:
                 assert ((got.to(as_number) == expected.to(as_number)) | both_nan).all(), (dtype, length, descending)
 
 
-def check_index_dtype_is_kept() -> None:
+def check_index_dtype_is_kept():
     keys = draw(torch.Generator().manual_seed(7), (4, 32), torch.float32)
     for index, dtype in INDEX.items():
         _, order = sort(keys, stable=True, index=index)
@@ -121,7 +121,7 @@ def check_index_dtype_is_kept() -> None:
         assert torch.equal(order.long(), torch.sort(keys, dim=1, stable=True).indices)
 
 
-def check_long_rows() -> None:
+def check_long_rows():
     long_rows(100, 256)
 
 
@@ -136,7 +136,7 @@ def long_rows(*lengths: int) -> None:
             assert torch.equal(order.long(), torch.sort(rows, dim=1, stable=True, descending=descending).indices)
 
 
-def check_padding_stands_behind_all_valid_elements_whatever_its_value() -> None:
+def check_padding_stands_behind_all_valid_elements_whatever_its_value():
     padded_rows(both=False)
 
 
@@ -156,7 +156,7 @@ def padded_rows(*, both: bool) -> None:
             assert order[0].tolist() == valid[0].tolist() + (rest[0] + rnumel).tolist(), (rnumel, descending)
 
 
-def check_the_network_sorts_every_row_of_zeros_and_ones() -> None:
+def check_the_network_sorts_every_row_of_zeros_and_ones():
     sorts_zeros_and_ones(*range(1, 9))
     report = sort_all_zero_one_rows(length=16, helper=sort_with_index, descending=True, stable=True)
     assert (report.rows, report.wrong_rows) == (2**16, 0), report
@@ -172,14 +172,14 @@ def sorts_zeros_and_ones(*lengths: int) -> None:
                 assert report.wrong_rows == 0, report
 
 
-def check_zero_one_rows_are_all_rows() -> None:
+def check_zero_one_rows_are_all_rows():
     assert zero_one_rows(2).tolist() == [[0, 0], [1, 0], [0, 1], [1, 1]]
     assert len({tuple(row) for row in zero_one_rows(10).tolist()}) == 1024
     for length in (0, 17):
         assert "1 to 16" in error_of(lambda length=length: zero_one_rows(length))
 
 
-def check_the_zero_one_proof_rejects_broken_networks() -> None:
+def check_the_zero_one_proof_rejects_broken_networks():
     mutants = MUTANTS["sort_with_index"]
     for name in ("runs_not_alternating", "last_layer_missing"):
         for descending in (False, True):
@@ -204,7 +204,7 @@ ROWS: dict[str, tuple[Tensor, dict[str, Any], list[int]]] = {
     "keys_rounded_to_fp32": (tensor([[2**24 + 1, 2**24]], dtype=torch.int32), {}, [1, 0])}
 
 
-def check_every_mutant_differs_where_its_docstring_says() -> None:
+def check_every_mutant_differs_where_its_docstring_says():
     mutants = MUTANTS["sort_with_index"]
     assert {*ROWS, "runs_not_alternating"} == set(mutants)
     for name, (row, options, expected) in ROWS.items():
@@ -219,7 +219,7 @@ def check_every_mutant_differs_where_its_docstring_says() -> None:
     assert sort(both, stable=True, helper=mutants["ties_reversed_when_descending"])[1].tolist() == [[0, 1]]
 
 
-def check_inductor_runs_through_the_same_driver() -> None:
+def check_inductor_runs_through_the_same_driver():
     keys = draw(torch.Generator().manual_seed(10), (6, 13), torch.float32)
     for descending in (False, True):
         own = sort(keys, stable=True, descending=descending)

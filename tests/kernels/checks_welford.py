@@ -78,7 +78,7 @@ def row_states(a: Any, *, accumulator: Any, peeled: bool) -> Any:
     return np.hstack([result[name] for name in NAMES])
 
 
-def check_first_iteration_ignores_the_state() -> None:
+def check_first_iteration_ignores_the_state():
     """An uninitialised state may hold anything, NaN included; literal and run-time flags agree."""
     states = [(NAN, NAN, NAN), (INF, -INF, 7), (1, 2, 3)]
     for dtype in FLOATS:
@@ -88,7 +88,7 @@ def check_first_iteration_ignores_the_state() -> None:
             assert np.signbit(out[1, 0])
 
 
-def check_one_more_element() -> None:
+def check_one_more_element():
     for dtype in FLOATS:
         for literal in (True, False):
             out = step(
@@ -97,7 +97,7 @@ def check_one_more_element() -> None:
             assert_array_equal(out, [[2, 2, 2], [3, 20, 4]])
 
 
-def check_empty_partners_are_neutral_bit_for_bit() -> None:
+def check_empty_partners_are_neutral_bit_for_bit():
     """Whatever garbage an empty set holds, the other state comes back unchanged; two empty sets give zeros."""
     garbage = [(NAN, NAN, 0), (INF, 5, 0), (1e30, -1, 0), (-INF, INF, 0), (0, 0, 0)]
     full = [(-0.0, 0.1, 1), (1.5, 2.5, 3), (INF, 0, 1), (1e30, 7, 2), (NAN, NAN, 4)]
@@ -113,7 +113,7 @@ def check_empty_partners_are_neutral_bit_for_bit() -> None:
         assert_array_equal(both, np.zeros((5, 3)))
 
 
-def check_infinities_give_nan_variance() -> None:
+def check_infinities_give_nan_variance():
     first = [(INF, 0, 1), (INF, 0, 1), (1, 0, 1), (-INF, 0, 1), (NAN, 0, 1)]
     second = [(INF, 0, 1), (1, 0, 1), (INF, 0, 1), (INF, 0, 1), (1, 0, 1)]
     out = union(welford.welford_combine, first, second)
@@ -121,12 +121,12 @@ def check_infinities_give_nan_variance() -> None:
     assert out[:, 2].tolist() == [2] * 5
 
 
-def check_huge_distances_overflow_to_infinity_not_nan() -> None:
+def check_huge_distances_overflow_to_infinity_not_nan():
     out = union(welford.welford_combine, [(1e30, 0, 1)], [(-1e30, 0, 1)])
     assert out[0, 1] == INF and abs(out[0, 0]) < 1e24
 
 
-def check_unions_along_an_axis() -> None:
+def check_unions_along_an_axis():
     """1, 2, 3 as one-element sets, garbage of weight 0 between them; then a lone infinity among empty sets."""
     states = [(1, 0, 1), (NAN, INF, 0), (2, 0, 1), (3, 0, 1)]
     for dtype in FLOATS:
@@ -140,7 +140,7 @@ def check_unions_along_an_axis() -> None:
     assert merged(welford.welford, [(5, 9, 0), (7, 9, 0)]) == [0, 0, 0]
 
 
-def check_rows_against_two_pass_statistics() -> None:
+def check_rows_against_two_pass_statistics():
     """Tails, rows shorter than a tile, a large offset; mean and variance to a few units in the last place."""
     generator = np.random.default_rng(31)
     for cols in (1, 3, 4, 5, 11):
@@ -156,13 +156,13 @@ def check_rows_against_two_pass_statistics() -> None:
                 assert (states[:, 2] == cols).all()
 
 
-def check_rows_of_short_floats_accumulate_in_fp32() -> None:
+def check_rows_of_short_floats_accumulate_in_fp32():
     """60000 + 60000 overflows fp16, not the accumulator."""
     states = row_states(np.array([[60000, 60000, 60000]], np.float16), accumulator=tl.float32, peeled=False)
     assert_array_equal(states, [[60000, 0, 3]])
 
 
-def check_mutants_differ_as_stated() -> None:
+def check_mutants_differ_as_stated():
     assert set(MUTANTS) == {"welford_reduce", "welford_combine", "welford"}
     assert set(MUTANTS["welford_reduce"]) == set(STEP_DIFFERENCES)
     for fault, (state, value, first, right, wrong) in STEP_DIFFERENCES.items():

@@ -84,7 +84,7 @@ def _masked(other: str, *, least: int = 8) -> Graph:
                           in0="i16", out0="i16"))
 
 
-def check_masked_others_are_right_or_the_known_issue_and_a_lane_more_is_new() -> None:
+def check_masked_others_are_right_or_the_known_issue_and_a_lane_more_is_new():
     case = case_of(_masked("-5"))
     known = ("disagree", ("masked-narrow-negative-other",))
     assert executed_graph(case, _masked("-5")) in (RIGHT, known)
@@ -102,7 +102,7 @@ def _minimum(*, negated: str, last: str) -> Graph:
                           in0="i32", in1="i32", in2="i32", out0="i32"))
 
 
-def check_a_lost_negation_is_the_known_issue_and_a_wrong_sign_of_one_class_of_operands_beside_it_is_new() -> None:
+def check_a_lost_negation_is_the_known_issue_and_a_wrong_sign_of_one_class_of_operands_beside_it_is_new():
     def same(graph: Graph, *places: int) -> Graph:
         nodes = list(graph.nodes)
         for place_ in places:
@@ -120,7 +120,7 @@ def check_a_lost_negation_is_the_known_issue_and_a_wrong_sign_of_one_class_of_op
     assert executed_graph(case, beside) == ("disagree", ())
 
 
-def check_an_integer_of_few_bits_as_a_half_is_right_or_the_known_issue_and_more_bits_are_new() -> None:
+def check_an_integer_of_few_bits_as_a_half_is_right_or_the_known_issue_and_more_bits_are_new():
     def widened(mask: str) -> Graph:
         graph = vector(load("in0"), constant(mask, "i32"), op("bitwise_and", 0, 1), cast(2, "fp16"), cast(3, "fp32"),
                        store("out0", X, 4), in0="i32", out0="fp32")
@@ -132,7 +132,7 @@ def check_an_integer_of_few_bits_as_a_half_is_right_or_the_known_issue_and_more_
     assert executed_graph(case, widened("-1073741824")) == (RIGHT if found == RIGHT else ("disagree", ()))
 
 
-def check_a_lost_transposition_is_the_known_issue_and_a_lost_row_beside_it_is_new() -> None:
+def check_a_lost_transposition_is_the_known_issue_and_a_lost_row_beside_it_is_new():
     chain, _ = CHAINS["whole"]
     case = numbered(chain)
     known = ("disagree", ("transposed-buffer-without-swizzle",))

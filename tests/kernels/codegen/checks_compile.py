@@ -43,14 +43,14 @@ def ptx(graph: Graph, schedule: Schedule, **options: Any) -> str:
     return compiled(kernel, {buffer.name: buffer.dtype for buffer in graph.buffers})
 
 
-def check_every_program_under_its_first_schedule() -> None:
+def check_every_program_under_its_first_schedule():
     for name, make in PROGRAMS.items():
         graph = make().graph
         if name != "sorting":
             assert "ret;" in ptx(graph, graph.schedules[0]), name
 
 
-def check_the_product_of_a_decimal_rounding_is_rounded() -> None:
+def check_the_product_of_a_decimal_rounding_is_rounded():
     """Contracted with what follows, 1.05 * 10 is a little more than 10.5 and no tie: 1.0 instead of 1.1."""
     graph = Graph(outer=(5,), buffers=(out("out0", "fp64", 5),), nodes=(
         value_of(apply("round_decimal", apply("to_float", X), 1), "fp64"), store("out0", 0)))
@@ -61,7 +61,7 @@ def check_the_product_of_a_decimal_rounding_is_rounded() -> None:
     assert "v_fma_f64" in compiled(kernel, {"out0": "fp64"}, GFX942), "on a chip whose library has no such product"
 
 
-def check_looped_split_and_cooperative_schedules() -> None:
+def check_looped_split_and_cooperative_schedules():
     for make in (folds, scans, in_place):
         graph = make().graph
         for schedule in graph.schedules:
@@ -72,7 +72,7 @@ def check_looped_split_and_cooperative_schedules() -> None:
     assert "ret;" in ptx(sorting().graph, Schedule(no_x_dim=True))
 
 
-def check_positions_in_64_bits() -> None:
+def check_positions_in_64_bits():
     for make in (pointwise, folds, split_scan):
         graph = make().graph
         kind = "split" if make is split_scan else "looped" if graph.r else "persistent"
@@ -80,7 +80,7 @@ def check_positions_in_64_bits() -> None:
         assert "ret;" in ptx(graph, schedule)
 
 
-def check_block_accesses() -> None:
+def check_block_accesses():
     """Tensor descriptors load by the tensor memory accelerator; block pointers exist in Triton 3.6.0 only."""
     graph = transposed().graph
     assert "cp.async.bulk.tensor" in ptx(graph, tiles(4, 4, access="descriptors", static=True))
@@ -89,7 +89,7 @@ def check_block_accesses() -> None:
     assert "ret;" in ptx(graph, tiles(8, 8, access="block_pointers"))
 
 
-def check_inline_assembly() -> None:
+def check_inline_assembly():
     bodies: dict[str, tuple[str, int]] = {
         "add_s32": ("add.s32", 2), "max_s32": ("max.s32", 2), "lop3_xor": ("lop3.b32", 3),
         "prmt_reverse": ("prmt.b32", 1), "popc": ("popc.b32", 1)}
@@ -108,7 +108,7 @@ def check_inline_assembly() -> None:
     assert source.count('"popc.b32') == 2, "impure assembly is not one with its twin"
 
 
-def check_combo() -> None:
+def check_combo():
     programs = [pointwise(), scans(), split_scan()]
     kernel = combine([(program.graph, program.graph.schedules[0]) for program in programs])
     dtypes = {f"k{n}.{buffer.name}": buffer.dtype for n, program in enumerate(programs)
@@ -116,7 +116,7 @@ def check_combo() -> None:
     assert "ret;" in compiled(kernel, dtypes)
 
 
-def check_assertions_and_hooks_reach_the_compiler() -> None:
+def check_assertions_and_hooks_reach_the_compiler():
     nodes = (constant("-1", "fp32"), op("relu", 0), store("o", 1))
     graph = Graph(outer=(8,), buffers=(out("o", "fp32", 8),), nodes=nodes)
     schedule = tiles(8)

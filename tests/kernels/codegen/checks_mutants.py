@@ -74,7 +74,7 @@ def touched(fault: str) -> list[tuple[str, Schedule]]:
             if FAULTS[fault].fewer_programs or planted(kernel.source, (fault,)) != kernel.source]
 
 
-def check_every_fault_changes_a_kernel_and_is_noticed() -> None:
+def check_every_fault_changes_a_kernel_and_is_noticed():
     unnoticed = {}
     for fault in FAULTS:
         places = touched(fault)

@@ -60,7 +60,7 @@ def compare(trees: list[Expr], schedule: Schedule, *, ulps: int = 0) -> None:
             assert same(got, want, ulps), f"{tree} at {values}: {got!r}, exactly {want!r}"
 
 
-def check_random_trees() -> None:
+def check_random_trees():
     """Depth up to 6, all kinds, sizes as literals and as arguments, int32 and int64."""
     facts = Facts(KNOWN)
     for seed in range(4):
@@ -69,7 +69,7 @@ def check_random_trees() -> None:
         compare(trees[:20], SCHEDULES[seed % len(SCHEDULES)])
 
 
-def check_every_elementary_function() -> None:
+def check_every_elementary_function():
     x = apply("to_float", apply("add", DENSE, 1))
     small = apply("float_true_div", apply("to_float", DENSE), Real("60.0"))
     trees = [apply(name, x) for name in ("cos", "sin", "tan", "atan", "log2", "sqrt", "tanh")]
@@ -86,7 +86,7 @@ def check_every_elementary_function() -> None:
             assert same(float(outputs[f"out{number}"][place]), want, 2), (tree, args)
 
 
-def check_quotients_beyond_the_precision_of_doubles() -> None:
+def check_quotients_beyond_the_precision_of_doubles():
     """Correctly rounded, where converting the operands first would not be (codegen.md §1, IntTrueDiv)."""
     numerators = (2**53 + 1, 2**62 - 1, -(2**53) - 3, 2**61 + 12345, 0, 1, 3)
     divisors = (1, 3, -7, 2**53 + 1, 2**62 - 3, 10**18)
@@ -95,7 +95,7 @@ def check_quotients_beyond_the_precision_of_doubles() -> None:
         compare(trees[start:start + 21], SCHEDULES[0])
 
 
-def check_decimal_rounding_is_that_of_python() -> None:
+def check_decimal_rounding_is_that_of_python():
     """2.675 rounds to 2.67: the double is a little less than the tie; 0.5, 1.5 and 2.5 are real ties."""
     scaled = [("0.001", 3), ("0.005", 2), ("0.5", 0), ("1e15", 2), ("2.675", 2), ("0.125", 2), ("1e300", 5),
               ("1e-9", 8)]
@@ -104,13 +104,13 @@ def check_decimal_rounding_is_that_of_python() -> None:
     compare(trees, SCHEDULES[0])
 
 
-def check_minimum_and_maximum_of_infinities() -> None:
+def check_minimum_and_maximum_of_infinities():
     """The arithmetic form a*(a<=b) + b*(b<a) would give NaN (codegen.md §1)."""
     inf, x = Real("inf"), apply("to_float", DENSE)
     compare([apply("min", inf, x), apply("max", apply("neg", inf), x), apply("max", inf, x)], SCHEDULES[1])
 
 
-def check_products_beyond_32_bits() -> None:
+def check_products_beyond_32_bits():
     trees = [apply("mul", Sym("n0"), 2**40), apply("mul", X, 2**30, 8),
                          apply("floordiv", apply("mul", X, 2**31), -(2**31)),
                          apply("where", apply("lt", Y, 2), 2**33, -1)]
@@ -118,7 +118,7 @@ def check_products_beyond_32_bits() -> None:
         compare(trees, schedule)
 
 
-def check_32_bit_kernels_stay_in_32_bits() -> None:
+def check_32_bit_kernels_stay_in_32_bits():
     """Nothing is widened without need: that would hide overflow elsewhere."""
     graph = Graph(outer=OUTER, buffers=(out("out0", "i32", 60),),
                   nodes=(value_of(DENSE, "i32"), store("out0", 0, DENSE)))
@@ -127,7 +127,7 @@ def check_32_bit_kernels_stay_in_32_bits() -> None:
     assert "tl.int64" in plan(graph, tiles(64, index_dtype="i64")).source
 
 
-def check_integer_values_of_narrow_types_as_indices() -> None:
+def check_integer_values_of_narrow_types_as_indices():
     """The value of an i8 node is widened before it is multiplied."""
     graph = Graph(outer=(5,), buffers=(out("out0", "i64", 5),),
                   nodes=(

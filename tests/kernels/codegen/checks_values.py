@@ -37,14 +37,14 @@ def verify(program: Program, schedule: Schedule, **options: Any) -> None:
     assert_same(program, outputs, program.expected(program.inputs), schedule)
 
 
-def check_every_program_under_every_schedule() -> None:
+def check_every_program_under_every_schedule():
     for make in PROGRAMS.values():
         program = make()
         for schedule in program.graph.schedules:
             verify(program, schedule, aligned=[buffer.name for buffer in program.graph.buffers])
 
 
-def check_what_stands_for_masked_elements_is_exact() -> None:
+def check_what_stands_for_masked_elements_is_exact():
     # A Python float in the text would be an fp32 number.
     values = ("16777217.0", "0.1", "1e-40", "1e-310", "1e300", "3.4028235677973366e38", "-0.0", "inf", "2.0")
     loads = [load("a", mask=0, other=value) for value in values]
@@ -60,14 +60,14 @@ def check_what_stands_for_masked_elements_is_exact() -> None:
         assert outputs[f"o{k}"].tobytes() == want.tobytes(), (value, outputs[f"o{k}"])
 
 
-def check_halves_round_at_every_node_without_upcast() -> None:
+def check_halves_round_at_every_node_without_upcast():
     program = halves()
     with repaired():
         outputs = run(program.graph, tiles(4, upcast=False), program.inputs)
     assert outputs["o"].tolist() == [float("inf"), 2.0, 3.0, float("inf")]
 
 
-def check_indices_out_of_range_fail_the_launch_and_masked_ones_do_not() -> None:
+def check_indices_out_of_range_fail_the_launch_and_masked_ones_do_not():
     program = gather()
     for bad in (37, -38):
         keys = program.inputs["k"].copy()
@@ -78,13 +78,13 @@ def check_indices_out_of_range_fail_the_launch_and_masked_ones_do_not() -> None:
     verify(program, tiles(256))  # the lanes behind the end hold no index at all
 
 
-def check_lifting_loads_does_not_change_values() -> None:
+def check_lifting_loads_does_not_change_values():
     program = in_place()
     for schedule in program.graph.schedules:
         verify(program, replace(schedule, lift_loads=not schedule.lift_loads))
 
 
-def check_empty_axes() -> None:
+def check_empty_axes():
     """No point, nothing written; no r, neutral results."""
     empty = Graph(outer=(0,), buffers=(buffer("a", "fp32", 1), out("o", "fp32", 3)), nodes=(load("a"), store("o", 0)))
     with repaired():
@@ -106,7 +106,7 @@ def check_empty_axes() -> None:
             assert found == [[0.0] * 2, [1.0] * 2, [0.0] * 2, [1.0] * 2, [0.0] * 2], (schedule, found)
 
 
-def check_combo_kernels_do_what_separate_launches_do() -> None:
+def check_combo_kernels_do_what_separate_launches_do():
     programs = [pointwise(), split_scan(), scans(), gather()]
     parts = [(program.graph, program.graph.schedules[0]) for program in programs]
     kernel = combine(parts)
@@ -120,7 +120,7 @@ def check_combo_kernels_do_what_separate_launches_do() -> None:
         assert_same(program, outputs, program.expected(program.inputs), n)
 
 
-def check_finite_check_refuses_nan_and_infinity() -> None:
+def check_finite_check_refuses_nan_and_infinity():
     program = halves()
     kernel = plan(program.graph, tiles(4, nan_check=True))
     check = getattr(generated.load(kernel.source, name=kernel.name), kernel.finite_check)

@@ -67,7 +67,7 @@ def _run(graph: Graph, buffers: dict[str, torch.Tensor]) -> dict[str, torch.Tens
     return dict(zip(written.outputs, found.tensors, strict=True))
 
 
-def check_a_program_gives_what_its_graph_says() -> None:
+def check_a_program_gives_what_its_graph_says():
     gather = {"in0": tensor([1.0, 10.0, 100.0, 1000.0]), "in1": tensor([0, -1, 2, 3, 0, 1])}
     assert _run(row_sums_of_a_masked_gather(), gather)["out0"].tolist() == [1099, 10]
     rows = {"in0": tensor([1, 3, 2, 5, NAN, 4]), "io0": tensor([100, 7], dtype=torch.int32)}
@@ -77,21 +77,21 @@ def check_a_program_gives_what_its_graph_says() -> None:
         assert torch.allclose(found[name].double(), value.double(), equal_nan=True), name
 
 
-def check_sizes_have_the_types_that_inductor_declares() -> None:
+def check_sizes_have_the_types_that_inductor_declares():
     """n is an int64 argument; by its value it would be one of 32 bits, of which the product is -49."""
     found = session.run(_function("a + n * 65537 * 65535 * 7", "a, n"), (zeros(2, dtype=torch.int64), 7),
                         settings=session.Settings(dynamic=True))
     assert found.tensors[0].tolist() == [49 * (2**32 - 1)] * 2
 
 
-def check_halves_are_rounded_where_the_graph_says() -> None:
+def check_halves_are_rounded_where_the_graph_says():
     for upcast, first in ((True, 300.0), (False, INF)):
         found = _run(halves(upcast=upcast), {"in0": tensor([300, 2], dtype=torch.float16)})
         assert found["out0"].tolist() == [first, 2]
         assert found["out1"].tolist() == [0x5CB0 + 1, 0x4000 + 1]
 
 
-def check_known_divergences_are_there() -> None:
+def check_known_divergences_are_there():
     """Of codegen.md §14, up to the release of torch that mended each; the next one shows here first."""
     here = release(torch.__version__)
     halves = tuple(tensor([one], dtype=torch.float16) for one in (0.0, 1.0))
@@ -104,7 +104,7 @@ def check_known_divergences_are_there() -> None:
         assert_array_equal(_answer(name, *inputs), wrong if here < mended else right, err_msg=name)
 
 
-def check_sizes_are_symbols_or_numbers() -> None:
+def check_sizes_are_symbols_or_numbers():
     """The quotient of symbols is formed in fp32 (codegen.md §14 row 9); a number is exact."""
     graph = matrix(
         Index(expr=apply("int_true_div", apply("mul", Sym(name="rn"), num(16777259)), num(7)), dtype="fp64"),
@@ -119,7 +119,7 @@ def check_sizes_are_symbols_or_numbers() -> None:
     assert set(found[True].tolist()) == {11983757.0}
 
 
-def check_the_compiler_is_imported_and_runs_in_the_stage_that_has_time_for_it() -> None:
+def check_the_compiler_is_imported_and_runs_in_the_stage_that_has_time_for_it():
     said: list[str] = []
     session.device(said.append)
     assert said == ["compile"]
@@ -130,7 +130,7 @@ def check_the_compiler_is_imported_and_runs_in_the_stage_that_has_time_for_it() 
         assert said == expected
 
 
-def check_no_processes_are_started_to_compile() -> None:
+def check_no_processes_are_started_to_compile():
     from torch._inductor import config
     from torch._inductor.async_compile import AsyncCompile, get_compile_threads
 
@@ -139,7 +139,7 @@ def check_no_processes_are_started_to_compile() -> None:
     assert AsyncCompile.process_pool.cache_info().currsize == 0
 
 
-def check_nothing_grows_from_program_to_program() -> None:
+def check_nothing_grows_from_program_to_program():
     """Each is compiled afresh, past the number at which Dynamo gives up recompiling one function."""
     from torch._dynamo import config
     from torch._inductor.codecache import PyCodeCache
@@ -150,7 +150,7 @@ def check_nothing_grows_from_program_to_program() -> None:
     assert len(PyCodeCache.modules) <= 2
 
 
-def check_a_result_of_another_type_is_a_finding() -> None:
+def check_a_result_of_another_type_is_a_finding():
     """any(uint8) is bool under the compiler (codegen.md §14 row 7)."""
     graph = matrix(load("in0", at(3)), Reduce(kind="any", args=(0,)), store("out0", X, 1), rows=2, columns=3,
                    in0=("u8", 6), out0=("u8", 2))
@@ -162,7 +162,7 @@ def check_a_result_of_another_type_is_a_finding() -> None:
     assert namespace["compute"](*arguments)[0].dtype == torch.uint8
 
 
-def check_one_program_is_compiled_once() -> None:
+def check_one_program_is_compiled_once():
     source = _function("a * 3 + 1")
     first = session.run(source, (ones(5),))
     again = session.run(source, (zeros(5),))
@@ -171,7 +171,7 @@ def check_one_program_is_compiled_once() -> None:
     assert again.tensors[0].tolist() == [1] * 5
 
 
-def check_failures_are_told_apart() -> None:
+def check_failures_are_told_apart():
     assert isinstance(_raised(_function("torch.linalg.inv(a)"), torch.eye(2)), Declined)
     printing = _raised(_function("a + int(a.sum().item() > 0 and print(1) or 0)"), ones(2))
     refused = classify(printing, "interpreter")
@@ -180,7 +180,7 @@ def check_failures_are_told_apart() -> None:
     assert isinstance(outside, DeviceAssertFailed) and "0 <= tmp" in str(outside)
 
 
-def check_every_launch_is_watched() -> None:
+def check_every_launch_is_watched():
     from torch._inductor.runtime.triton_heuristics import CachingAutotuner
 
     launch = CachingAutotuner.run.__closure__
@@ -203,7 +203,7 @@ def _square_root(values: tuple[str, ...]) -> Case:
         "out fp32[rows]", "dtype i32[one]"))
 
 
-def check_a_control_that_is_wrong_is_a_conflict_and_no_finding() -> None:
+def check_a_control_that_is_wrong_is_a_conflict_and_no_finding():
     """Eager torch is one more reference. Where it differs nothing is known of torch.compile, nor of the own kernels."""
     executor, case = Executor(backend="interpreter"), _square_root(("4.0", "9.0"))
 
@@ -223,7 +223,7 @@ def check_a_control_that_is_wrong_is_a_conflict_and_no_finding() -> None:
     assert wrong.evidence is not None and wrong.evidence.actual["out"] == ("3.0", "4.0")
 
 
-def check_a_store_where_nothing_stores_is_a_finding() -> None:
+def check_a_store_where_nothing_stores_is_a_finding():
     """Between the elements of a strided store; the values are right."""
     graph = matrix(load("in0", X), store("out0", apply("mul", X, num(2)), 0), rows=2, in0=("i32", 2), out0=("i32", 4))
     case = filled(graph, in0=Explicit(values=("7", "8")))

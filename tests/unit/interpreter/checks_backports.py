@@ -18,7 +18,7 @@ def fused(a, b, c, dst, N: tl.constexpr):
     tl.store(dst + i, tl.fma(tl.load(a + i), tl.load(b + i), tl.load(c + i)))
 
 
-def check_fma_rounds_once() -> None:
+def check_fma_rounds_once():
     generator = torch.Generator().manual_seed(4)
     for name, dtype in (("fp32", torch.float32), ("fp64", torch.float64), ("fp16", torch.float16)):
         a, b = (torch.randn(512, generator=generator, dtype=torch.float64).to(dtype) for _ in range(2))
@@ -48,7 +48,7 @@ def one_bit(a, b, dst, N: tl.constexpr):
     tl.store(dst + 2 * N + i, (x * y).to(tl.int32))
 
 
-def check_int1_arithmetic_wraps() -> None:
+def check_int1_arithmetic_wraps():
     a, b = torch.tensor([False, False, True, True]), torch.tensor([False, True, False, True])
 
     def holds() -> bool:
@@ -59,7 +59,7 @@ def check_int1_arithmetic_wraps() -> None:
     defect("int1_arithmetic", holds, exists=not interpreter_features().int1_wraps)
 
 
-def check_shift_leaves_its_operands_alone() -> None:
+def check_shift_leaves_its_operands_alone():
     """Seen on the builder itself: the front end of both versions shifts unsigned blocks logically."""
     from tridiff.fuzz.versions import interpreter_module
 
@@ -81,7 +81,7 @@ def inverted(src, dst, N: tl.constexpr):
     tl.store(dst + i, ~tl.load(src + i))
 
 
-def check_unsigned_blocks_are_inverted() -> None:
+def check_unsigned_blocks_are_inverted():
     def holds() -> bool:
         result = torch.zeros(2, dtype=torch.uint8)
         try:

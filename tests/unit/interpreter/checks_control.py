@@ -46,7 +46,7 @@ def count_up(dst, n):
     tl.store(dst, total)
 
 
-def check_loop_with_a_bound_known_at_run_time() -> None:
+def check_loop_with_a_bound_known_at_run_time():
     def holds() -> bool:
         result = zeros(1, dtype=int32)
         count_up[(1,)](result, 5)
@@ -93,7 +93,7 @@ def through_a_helper(x, dst, N: tl.constexpr):
     tl.store(dst + i, negated(tl.load(x + i) > 5))
 
 
-def check_block_logic_is_refused_at_its_line() -> None:
+def check_block_logic_is_refused_at_its_line():
     x = tensor([-1, 3, 7, 0], dtype=int32)
     for kernel, function in ((block_and, "block_and"), (block_or, "block_or"), (block_not, "block_not"),
                              (through_a_helper, "negated")):
@@ -111,7 +111,7 @@ def check_block_logic_is_refused_at_its_line() -> None:
         assert any(word in line for word in (" and ", " or ", "not ")), line
 
 
-def check_chained_comparison_is_right_or_refused() -> None:
+def check_chained_comparison_is_right_or_refused():
     x = tensor([-1, 3, 7, 0], dtype=int32)
     result = zeros(4, dtype=torch.bool)
     with repaired():
@@ -134,7 +134,7 @@ def scalar_logic(dst, n, FLAG: tl.constexpr):
         tl.store(dst + 3, 7)
 
 
-def check_logic_on_scalars_and_constants_stays_accepted() -> None:
+def check_logic_on_scalars_and_constants_stays_accepted():
     result = zeros(4, dtype=int32)
     with repaired():
         scalar_logic[(3,)](result, 3, FLAG=True)
@@ -147,7 +147,7 @@ def argmin_of(x, dst, N: tl.constexpr):
     tl.store(dst + 1, tl.max(tl.sort(tl.load(x + tl.arange(0, N))), 0))
 
 
-def check_library_functions_that_use_scalar_logic_still_run() -> None:
+def check_library_functions_that_use_scalar_logic_still_run():
     result = zeros(2, dtype=int32)
     with repaired():
         argmin_of[(1,)](tensor([4, 2, 9, 2], dtype=int32), result, N=4)
@@ -161,7 +161,7 @@ def asserting(x, n, N: tl.constexpr):
     tl.device_assert(v >= 0, "negative input", mask=i < n)
 
 
-def check_device_assert() -> None:
+def check_device_assert():
     x = tensor([1, 2, -3, -4], dtype=int32)
 
     def fails(n: int) -> Exception | None:
@@ -182,7 +182,7 @@ def assuming(n):
     tl.assume(n > 3)
 
 
-def check_violated_assumption() -> None:
+def check_violated_assumption():
     with repaired():
         assert raised(lambda: assuming[(1,)](4)) is None
         assert isinstance(raised(lambda: assuming[(1,)](3)), AssumptionViolated)
@@ -194,7 +194,7 @@ def wrap_around(x, dst, N: tl.constexpr):
     tl.store(dst + i, tl.load(x + i) + tl.load(x + i))
 
 
-def check_integer_overflow_wraps_although_assertions_are_on() -> None:
+def check_integer_overflow_wraps_although_assertions_are_on():
     result = zeros(2, dtype=int32)
     with repaired():
         wrap_around[(1,)](tensor([2**31 - 1, -(2**31)], dtype=int32), result, N=2)
@@ -207,7 +207,7 @@ def divide(a, b, dst, N: tl.constexpr):
     tl.store(dst + i, tl.load(a + i) // tl.load(b + i))
 
 
-def check_launches_are_silent() -> None:
+def check_launches_are_silent():
     a, b = tensor([1, -(2**31)], dtype=int32), tensor([0, -1], dtype=int32)
     result = zeros(2, dtype=int32)
 
@@ -232,7 +232,7 @@ def turn(clock, dst):
     tl.store(clock, now + 1)
 
 
-def check_program_order() -> None:
+def check_program_order():
     def positions(order: ProgramOrder | None) -> list[int]:
         clock, result = zeros(1, dtype=int32), torch.full((24,), -1, dtype=int32)
         with repaired(order=order):
@@ -280,7 +280,7 @@ def two_levels_assert(x, N: tl.constexpr):
     outer_failing(tl.load(x + tl.arange(0, N)))
 
 
-def check_frames_of_helpers_stay_visible() -> None:
+def check_frames_of_helpers_stay_visible():
     x = zeros(2)
     with repaired():
         other = raised(lambda: two_levels[(1,)](x, N=2))
@@ -306,7 +306,7 @@ def many_calls(dst, K: tl.constexpr):
     tl.store(dst + tl.program_id(0), v + tl.sum(tl.arange(0, 2), 0))
 
 
-def check_language_is_patched_once_per_launch() -> None:
+def check_language_is_patched_once_per_launch():
     module = interpreter_module()
     original, calls = module._patch_builtin, 0
 
@@ -338,7 +338,7 @@ def check_language_is_patched_once_per_launch() -> None:
         assert tl.load is before
 
 
-def check_install_is_idempotent_and_reversible() -> None:
+def check_install_is_idempotent_and_reversible():
     builder = interpreter_module().InterpreterBuilder
     before = dict(vars(builder))
     assert active() == Repairs.none()
@@ -353,7 +353,7 @@ def check_install_is_idempotent_and_reversible() -> None:
     assert dict(vars(builder)) == before
 
 
-def check_unknown_order_names_the_fix() -> None:
+def check_unknown_order_names_the_fix():
     error = raised(lambda: ProgramOrder("sideways"))
     assert isinstance(error, TridiffError) and "'reversed'" in str(error)
 

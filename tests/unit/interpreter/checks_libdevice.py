@@ -58,7 +58,7 @@ def raised(kernel: object) -> Exception | None:
     return None
 
 
-def check_function_without_stand_in_is_refused() -> None:
+def check_function_without_stand_in_is_refused():
     with stand_in_module():
         with repaired(Repairs().but(libdevice=False)):
             assert raised(unused) is None, "the stub passes silently when its result is not used"
@@ -69,7 +69,7 @@ def check_function_without_stand_in_is_refused() -> None:
                 assert fault.location.function == kernel.fn.__name__
 
 
-def check_stand_ins_are_planted_and_removed() -> None:
+def check_stand_ins_are_planted_and_removed():
     stub = libdevice.hypot
     with stand_in_module(hypot=hypot):
         assert list(stand_ins()) == ["hypot"]

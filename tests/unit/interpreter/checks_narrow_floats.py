@@ -61,13 +61,13 @@ def to_bf16(x: Tensor, expected: np.ndarray) -> None:
     defect("conversions", lambda: same(interpreted(convert, x, bfloat16, tl.bfloat16), expected))
 
 
-def check_fp32_to_bf16_rounds_to_nearest_even() -> None:
+def check_fp32_to_bf16_rounds_to_nearest_even():
     x = random_floats(torch.float32)
     expected = x.numpy().astype(ml_dtypes.bfloat16)
     to_bf16(x, expected)
 
 
-def check_fp64_and_fp16_to_bf16() -> None:
+def check_fp64_and_fp16_to_bf16():
     x = random_floats(torch.float64)
     # A double that fp32 would round up to a bf16 tie and bf16 then to even: one rounding must stay above.
     x[100] = 1.0 + 2.0**-8 + 2.0**-40
@@ -85,7 +85,7 @@ def _bf16_of(value: float) -> int:
     return exact.round_fraction("bf16", Fraction(value), negative_zero=bool(np.signbit(value)))
 
 
-def check_integers_to_bf16() -> None:
+def check_integers_to_bf16():
     for dtype in (torch.int8, torch.uint8, torch.int16, torch.int32, torch.int64):
         limits = torch.iinfo(dtype)
         generator = torch.Generator().manual_seed(5)
@@ -97,7 +97,7 @@ def check_integers_to_bf16() -> None:
         to_bf16(x, expected)
 
 
-def check_fp32_to_fp8_rounds_and_saturates() -> None:
+def check_fp32_to_fp8_rounds_and_saturates():
     x = random_floats(torch.float32)
     for out, target, reference, largest in (
         (torch.float8_e4m3fn, tl.float8e4nv, ml_dtypes.float8_e4m3fn, 448),
@@ -108,7 +108,7 @@ def check_fp32_to_fp8_rounds_and_saturates() -> None:
             interpreted(convert, x, out, target), expected))
 
 
-def check_fp8_to_fp32_is_exact_for_every_code() -> None:
+def check_fp8_to_fp32_is_exact_for_every_code():
     for torch_type, reference in (
         (torch.float8_e4m3fn, ml_dtypes.float8_e4m3fn), (torch.float8_e5m2, ml_dtypes.float8_e5m2),
     ):
@@ -123,7 +123,7 @@ def check_fp8_to_fp32_is_exact_for_every_code() -> None:
         defect("conversions", holds)
 
 
-def check_rounding_toward_zero_to_fp16_stays_finite() -> None:
+def check_rounding_toward_zero_to_fp16_stays_finite():
     x = tensor([1e9, -1e9, 65519.0, 65520.0, 1.0 + 2**-11, -(1.0 + 3 * 2**-11), float("inf"), 6e-8, 5e-8],
                      dtype=torch.float32)
     x = torch.cat([x, torch.ones(7)])
@@ -142,7 +142,7 @@ def comparison_to_float(a, b, dst, N: tl.constexpr):
     tl.store(dst + i, (tl.load(a + i) < tl.load(b + i)).to(tl.float32))
 
 
-def check_comparison_result_converts_as_a_truth_value() -> None:
+def check_comparison_result_converts_as_a_truth_value():
     a = tensor([1.0, 2.0, -3.0, float("nan")], dtype=bfloat16)
     b = tensor([2, 1, 5, 1], dtype=bfloat16)
     result = torch.empty(4)
@@ -170,7 +170,7 @@ def arithmetic(a, b, dst, OP: tl.constexpr, N: tl.constexpr):
     tl.store(dst + i, r.to(tl.bfloat16))
 
 
-def check_bf16_arithmetic_and_comparison() -> None:
+def check_bf16_arithmetic_and_comparison():
     a = random_floats(bfloat16)
     b = random_floats(bfloat16).flip(0).contiguous()
     b[200:230] = a[200:230]
@@ -194,7 +194,7 @@ def fused(a, b, c, dst, N: tl.constexpr):
     tl.store(dst + i, tl.fma(tl.load(a + i), tl.load(b + i), tl.load(c + i)))
 
 
-def check_bf16_fma_rounds_once() -> None:
+def check_bf16_fma_rounds_once():
     generator = torch.Generator().manual_seed(9)
     a, b, c = (torch.randn(256, generator=generator).to(bfloat16) for _ in range(3))
     # (1 + 2^-7)(1 + 2^-1) is a tie of bf16; the addend 2^-100 decides it, far beyond any double.
@@ -229,7 +229,7 @@ def fold(src, dst, R: tl.constexpr, N: tl.constexpr):
     tl.store(dst + 4 * R + rows, tl.reduce(x, 1, add_up))
 
 
-def check_bf16_reductions() -> None:
+def check_bf16_reductions():
     generator = torch.Generator().manual_seed(1)
     # Small integers: sums are exact in bf16 whatever the order.
     x = torch.randint(-8, 8, (4, 8), generator=generator).to(bfloat16)
@@ -252,7 +252,7 @@ def largest(src, dst, place, N: tl.constexpr):
     tl.store(place, index)
 
 
-def check_bf16_largest_of_a_line() -> None:
+def check_bf16_largest_of_a_line():
     """A scalar, whatever form its data have."""
     value, place = torch.empty(1, dtype=bfloat16), torch.empty(1, dtype=torch.int32)
     with repaired():
@@ -266,7 +266,7 @@ def scan(src, dst, N: tl.constexpr):
     tl.store(dst + i, tl.associative_scan(tl.load(src + i), 0, add_up))
 
 
-def check_bf16_scan() -> None:
+def check_bf16_scan():
     x = tensor([1, -2, 3, 4, -5, 6, 7, -8], dtype=bfloat16)
 
     def holds() -> bool:
@@ -283,7 +283,7 @@ def matmul(a, b, dst, N: tl.constexpr):
     tl.store(dst + i, tl.dot(tl.load(a + i), tl.load(b + i)))
 
 
-def check_dot_of_bf16_and_fp8() -> None:
+def check_dot_of_bf16_and_fp8():
     generator = torch.Generator().manual_seed(2)
     for dtype in (bfloat16, torch.float8_e4m3fn, torch.float8_e5m2):
         a, b = (torch.randint(-4, 5, (16, 16), generator=generator).float().to(dtype) for _ in range(2))
@@ -308,7 +308,7 @@ def accumulate(src, dst, N: tl.constexpr):
     tl.atomic_add(dst + tl.arange(0, N) // 2, tl.load(src + tl.arange(0, N)))
 
 
-def check_bf16_atomic_add() -> None:
+def check_bf16_atomic_add():
     x = torch.arange(1.0, 9.0).to(bfloat16)
 
     def holds() -> bool:
@@ -319,7 +319,7 @@ def check_bf16_atomic_add() -> None:
     defect("narrow_arithmetic", holds)
 
 
-def check_fp16_atomic_add_overflows_to_infinity() -> None:
+def check_fp16_atomic_add_overflows_to_infinity():
     def holds() -> bool:
         result = tensor([65504, 0.5], dtype=torch.float16)
         accumulate[(1,)](tensor([65504, 1, 0.25, 0.25], dtype=torch.float16), result, N=4)
@@ -333,7 +333,7 @@ def accumulate_broadcast(dst, N: tl.constexpr):
     tl.atomic_add(dst + tl.arange(0, N)[:, None], tl.broadcast_to(tl.full([1, 1], 7, tl.int32), [N, 1]))
 
 
-def check_atomic_add_of_a_broadcast_operand() -> None:
+def check_atomic_add_of_a_broadcast_operand():
     result = torch.zeros(4, dtype=torch.int32)
     with repaired():
         accumulate_broadcast[(1,)](result, N=4)
@@ -345,7 +345,7 @@ def constant(dst, N: tl.constexpr):
     tl.store(dst + tl.arange(0, N), tl.full([N], 1.005, tl.bfloat16))
 
 
-def check_bf16_constants() -> None:
+def check_bf16_constants():
     def holds() -> bool:
         result = torch.empty(4, dtype=bfloat16)
         constant[(1,)](result, N=4)
@@ -354,7 +354,7 @@ def check_bf16_constants() -> None:
     defect("conversions", holds)
 
 
-def check_no_repair_leaves_triton_alone() -> None:
+def check_no_repair_leaves_triton_alone():
     x = torch.full((16,), 1.0 + 2.0**-8 + 2.0**-9)
     with repaired(Repairs.none()):
         truncated = interpreted(convert, x, bfloat16, tl.bfloat16)

@@ -58,7 +58,7 @@ def kinds(trace: Trace) -> list[str]:
     return [race.kind for race in races(trace).races]
 
 
-def check_vector_add_gives_nine_events() -> None:
+def check_vector_add_gives_nine_events():
     tensors = add_tensors()
     trace = launch(vector_add, (3,), tensors, 10, BLOCK=4, events=True, outputs=("out",))
     load_x = line_of("a = tl.load(x + offsets, mask=mask)")
@@ -81,7 +81,7 @@ def check_vector_add_gives_nine_events() -> None:
     assert undefined_uses(trace).checked and undefined_uses(trace).count == 0
 
 
-def check_light_mode_counts_the_same_without_events() -> None:
+def check_light_mode_counts_the_same_without_events():
     trace = launch(vector_add, (3,), add_tensors(), 10, BLOCK=4, outputs=("out",))
     assert trace.events == [] and trace.accesses == 9
     assert trace.memory(trace.index("out")).writes.tolist() == [1] * 10
@@ -94,7 +94,7 @@ def add_without_mask(x, y, out, n, BLOCK: tl.constexpr):
     tl.store(out + offsets, tl.load(x + offsets) + tl.load(y + offsets))
 
 
-def check_missing_mask_is_out_of_bounds_before_it_happens() -> None:
+def check_missing_mask_is_out_of_bounds_before_it_happens():
     tensors = add_tensors()
     trace = launch(add_without_mask, (3,), tensors, 10, BLOCK=4, expect=OutOfBounds)
     fault = trace.out_of_bounds
@@ -110,7 +110,7 @@ def store_at(out, index):
     tl.store(out + index, 1.0)
 
 
-def check_neighbouring_memory_is_protected_on_both_sides() -> None:
+def check_neighbouring_memory_is_protected_on_both_sides():
     whole = zeros(12)
     for index in (-1, 8):
         trace = launch(store_at, (1,), {"out": whole[2:10]}, index, expect=OutOfBounds)
@@ -139,7 +139,7 @@ def store_through_integer(x, y, index):
     tl.store(address.to(tl.pointer_type(tl.float32)), 1.0)
 
 
-def check_an_address_inside_another_buffer_is_out_of_bounds() -> None:
+def check_an_address_inside_another_buffer_is_out_of_bounds():
     whole = zeros(32)
     tensors = {"x": whole[:8], "y": whole[16:24]}
     trace = launch(store_through, (1,), tensors, 16, N=4, expect=OutOfBounds)
@@ -153,7 +153,7 @@ def check_an_address_inside_another_buffer_is_out_of_bounds() -> None:
     launch(store_through_integer, (1,), tensors, 8, expect=OutOfBounds)
 
 
-def check_a_pointer_past_an_empty_buffer_is_out_of_bounds() -> None:
+def check_a_pointer_past_an_empty_buffer_is_out_of_bounds():
     tensors = {"x": zeros(0), "y": zeros(8)}
     trace = launch(store_through, (1,), tensors, 0, N=4, expect=OutOfBounds)
     assert trace.out_of_bounds is not None
@@ -169,7 +169,7 @@ def store_wide_shifted(out):
     tl.store((out + 1).to(tl.pointer_type(tl.int64)), 7)
 
 
-def check_accesses_wider_than_elements() -> None:
+def check_accesses_wider_than_elements():
     out = zeros(8, dtype=torch.int32)
     trace = launch(store_wide, (1,), {"out": out}, N=4)
     assert coverage(trace, "out").exact
@@ -179,7 +179,7 @@ def check_accesses_wider_than_elements() -> None:
     assert "misaligned store of 8 bytes at out[1]" in str(misaligned.out_of_bounds)
 
 
-def check_wrong_grid_shows_in_coverage() -> None:
+def check_wrong_grid_shows_in_coverage():
     trace = launch(vector_add, (2,), add_tensors(), 10, BLOCK=4)
     short = coverage(trace, "out")
     assert short.never_written.tolist() == [8, 9] and not short.exact
@@ -195,7 +195,7 @@ def overlapping_blocks(x, out, n, BLOCK: tl.constexpr):
     tl.store(out + offsets, tl.load(x + offsets, mask=mask), mask=mask)
 
 
-def check_double_write_shows_in_races_and_coverage() -> None:
+def check_double_write_shows_in_races_and_coverage():
     tensors = {"x": torch.arange(10.0), "out": zeros(10)}
     for order in (None, ProgramOrder("reversed"), ProgramOrder("shuffled", seed=1)):
         trace = launch(overlapping_blocks, (3,), tensors, 10, BLOCK=4, order=order)
@@ -214,7 +214,7 @@ def tail(x, out, n, BLOCK: tl.constexpr, OTHER: tl.constexpr):
     tl.store(out + tl.program_id(0), tl.sum(tl.load(x + offsets, mask=offsets < n, other=OTHER), 0))
 
 
-def check_missing_other_shows_as_undefined_read() -> None:
+def check_missing_other_shows_as_undefined_read():
     tensors = {"x": ones(10), "out": zeros(3)}
     (use,) = undefined_uses(launch(tail, (3,), tensors, 10, BLOCK=4, OTHER=None)).uses
     assert (use.use, use.buffer, use.element, use.program) == ("store", "out", 2, (2, 0, 0))
@@ -229,7 +229,7 @@ def shift_in_place(x, n, BLOCK: tl.constexpr):
     tl.store(x + offsets, v, mask=offsets < n)
 
 
-def check_reads_and_writes_of_different_programs() -> None:
+def check_reads_and_writes_of_different_programs():
     forward = races(launch(shift_in_place, (2,), {"x": torch.arange(8.0)}, 8, BLOCK=4))
     backward = races(launch(shift_in_place, (2,), {"x": torch.arange(8.0)}, 8, BLOCK=4, order=ProgramOrder("reversed")))
     for report, kind in ((forward, "read then write"), (backward, "write then read")):
@@ -245,7 +245,7 @@ def read_shared(x, out):
         tl.store(x, 1.0)
 
 
-def check_a_read_by_several_programs_then_written_is_a_race() -> None:
+def check_a_read_by_several_programs_then_written_is_a_race():
     for order in (None, ProgramOrder("reversed")):
         trace = launch(read_shared, (3,), {"x": zeros(1), "out": zeros(3)}, order=order)
         assert races(trace).count >= 1 and {race.buffer for race in races(trace).races} == {"x"}
@@ -267,7 +267,7 @@ def half_atomic_sum(x, out, n, BLOCK: tl.constexpr):
         tl.atomic_add(out, total)
 
 
-def check_atomics_do_not_race_with_each_other_but_with_plain_accesses() -> None:
+def check_atomics_do_not_race_with_each_other_but_with_plain_accesses():
     tensors = {"x": ones(10), "out": zeros(2)}
     trace = launch(atomic_sum, (3,), tensors, 10, BLOCK=4)
     assert tensors["out"].tolist() == [5, 5] and races(trace).clean
@@ -287,7 +287,7 @@ def hand_over(data, flag, out, SEMANTIC: tl.constexpr):
         tl.store(out, tl.load(data) + seen)
 
 
-def check_release_and_acquire_order_accesses_but_relaxed_does_not() -> None:
+def check_release_and_acquire_order_accesses_but_relaxed_does_not():
     def report(semantic: str) -> list[str]:
         tensors = integers(data=1, flag=1, out=1)
         trace = launch(hand_over, (2,), tensors, SEMANTIC=semantic)
@@ -310,7 +310,7 @@ def write_after_release(data, flag, out):
         tl.store(out, tl.load(data))
 
 
-def check_what_follows_a_release_is_not_published_by_it() -> None:
+def check_what_follows_a_release_is_not_published_by_it():
     assert kinds(launch(write_after_release, (2,), integers(data=1, flag=1, out=1))) == ["write then read"]
 
 
@@ -324,7 +324,7 @@ def wait_for_next(flag):
         tl.atomic_xchg(flag, 1)
 
 
-def check_a_wait_for_a_later_program_ends() -> None:
+def check_a_wait_for_a_later_program_ends():
     launch(wait_for_next, (2,), integers(flag=1), expect=NeverEndingWait)
     launch(wait_for_next, (2,), integers(flag=1), order=ProgramOrder("reversed"))
 
@@ -335,13 +335,13 @@ def swap(cell, out):
     tl.store(out + p, tl.atomic_cas(cell, p, p + 1))
 
 
-def check_compare_and_swap_is_traced() -> None:
+def check_compare_and_swap_is_traced():
     card = element_card(launch(swap, (3,), integers(cell=1, out=3), events=True), "cell", 0)
     assert [(w.operation, w.before, w.after) for w in card.writes] == [
         ("atomic_cas", 0, 1), ("atomic_cas", 1, 2), ("atomic_cas", 2, 3)]
 
 
-def check_element_card_names_writer_and_readers() -> None:
+def check_element_card_names_writer_and_readers():
     tensors = add_tensors()
     trace = launch(vector_add, (3,), tensors, 10, BLOCK=4, events=True)
     card = element_card(trace, "out", 9)
@@ -361,7 +361,7 @@ def broadcast_in_place(x, N: tl.constexpr, BARRIER: tl.constexpr):
     tl.store(x + i, first + i)
 
 
-def check_broadcast_load_then_store_in_place_is_a_hazard_without_barrier() -> None:
+def check_broadcast_load_then_store_in_place_is_a_hazard_without_barrier():
     def report(barrier: bool) -> tuple[list[list[int]], bool]:
         trace = launch(broadcast_in_place, (1,), {"x": zeros(4)}, N=4, BARRIER=barrier, events=True)
         view = races(trace)
@@ -381,7 +381,7 @@ def through_descriptor(x, out, M, N, BM: tl.constexpr, BN: tl.constexpr):
     target.store([row, 0], source.load([row, 0]))
 
 
-def check_descriptors_are_traced_under_their_name() -> None:
+def check_descriptors_are_traced_under_their_name():
     x, out = torch.arange(40.0).reshape(5, 8), zeros(5, 8)
     trace = launch(through_descriptor, (2,), {"x": x, "out": out}, 5, 8, BM=4, BN=8, events=True, outputs=("out",))
     assert torch.equal(x, out) and coverage(trace, "out").exact
@@ -397,7 +397,7 @@ def through_block_pointer(x, out, M, N, BM: tl.constexpr, BN: tl.constexpr):
     tl.store(target, tl.load(source, boundary_check=(0,)), boundary_check=(0,))
 
 
-def check_block_pointers_are_traced_where_they_exist() -> None:
+def check_block_pointers_are_traced_where_they_exist():
     x, out = torch.arange(40.0).reshape(5, 8), zeros(5, 8)
     if not interpreter_features().block_pointers:
         with repaired():
@@ -423,7 +423,7 @@ def poll(flag, out):
         tl.store(out + 1, tl.load(out) + ready)
 
 
-def check_atomic_load_and_store_where_they_exist() -> None:
+def check_atomic_load_and_store_where_they_exist():
     if not interpreter_features().atomic_poll:
         assert not hasattr(tl, "atomic_load")
         return
@@ -443,6 +443,6 @@ def calls_helper(x, out):
     tl.store(out, fetch(x))
 
 
-def check_line_of_a_helper_is_the_helpers_own() -> None:
+def check_line_of_a_helper_is_the_helpers_own():
     trace = launch(calls_helper, (1,), {"x": ones(1), "out": zeros(1)}, events=True)
     assert [event.location.function for event in trace.events if event.location] == ["fetch", "calls_helper"]

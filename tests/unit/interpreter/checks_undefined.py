@@ -18,7 +18,7 @@ def copy(src, dst, n, N: tl.constexpr):
     tl.store(dst + i, tl.load(src + i, mask=i < n))
 
 
-def check_masked_off_lanes_hold_the_marker() -> None:
+def check_masked_off_lanes_hold_the_marker():
     for dtype, triton_type, bits in (
         (torch.float64, tl.float64, 0x7FFDABABABABABAB), (torch.float32, tl.float32, 0x7FEBABAB),
         (torch.float16, tl.float16, 0x7EAB), (torch.bfloat16, tl.bfloat16, 0x7FEB),
@@ -55,14 +55,14 @@ def add_one_everywhere(dst, N: tl.constexpr):
     tl.atomic_add(dst + tl.arange(0, N), 1.0)
 
 
-def check_a_scalar_operand_of_an_atomic_is_spread_over_the_block() -> None:
+def check_a_scalar_operand_of_an_atomic_is_spread_over_the_block():
     result = torch.zeros(4)
     with repaired(), recording([Buffer.of_tensor("result", result)]):
         add_one_everywhere[(1,)](result, N=4)
     assert result.tolist() == [1] * 4
 
 
-def check_other_of_a_one_element_block_counts_although_zero() -> None:
+def check_other_of_a_one_element_block_counts_although_zero():
     result = torch.ones(1)
     with repaired():
         load_one[(1,)](torch.ones(1), result, 0)
@@ -79,7 +79,7 @@ def divide_and_shift(a, b, dst, N: tl.constexpr):
     tl.store(dst + 3 * N + i, x >> y)
 
 
-def check_undefined_arithmetic_holds_the_marker() -> None:
+def check_undefined_arithmetic_holds_the_marker():
     marker = 0xABABABAB
     for dtype in (torch.int32, torch.uint32):
         a = torch.tensor([7, 100, 5, 9], dtype=dtype)
@@ -112,7 +112,7 @@ def traced(kernel: object, inputs: dict[str, torch.Tensor], *args: object, repai
     return trace
 
 
-def check_stored_undefined_value_is_reported_with_its_place() -> None:
+def check_stored_undefined_value_is_reported_with_its_place():
     tensors = {"src": torch.ones(8), "dst": torch.zeros(8)}
     trace = traced(copy, tensors, 5, N=8)
     (use,) = trace.undefined_uses
@@ -138,7 +138,7 @@ def careful(src, dst, n, N: tl.constexpr):
     tl.store(dst + i, tl.where(m, v, -1) * 2 + total + largest + count + none + product + tl.sum(shaped, 0))
 
 
-def check_masked_use_of_undefined_values_is_clean() -> None:
+def check_masked_use_of_undefined_values_is_clean():
     assert uses(careful, {"src": torch.ones(8), "dst": torch.zeros(8)}, 5, N=8) == []
 
 
@@ -226,7 +226,7 @@ def undefined_conversion(src, dst, n, N: tl.constexpr):
     tl.store(dst + i, (tl.load(src + i) * 1e20).to(tl.int32))
 
 
-def check_each_kind_of_use_is_seen_once() -> None:
+def check_each_kind_of_use_is_seen_once():
     ones, zeros = torch.ones(8, dtype=torch.int32), torch.zeros(8, dtype=torch.int32)
     tensors = {"src": ones, "dst": zeros}
     floats = {"src": torch.ones(8), "dst": torch.zeros(8)}
@@ -251,7 +251,7 @@ def twice(src, dst, out, N: tl.constexpr):
     tl.store(out + i, tl.load(dst + i))
 
 
-def check_memory_that_was_never_written_is_undefined() -> None:
+def check_memory_that_was_never_written_is_undefined():
     src, dst, out = torch.ones(4), torch.zeros(4), torch.zeros(4)
     buffers = [Buffer.of_tensor("src", src), Buffer.of_tensor("dst", dst, initialised=False),
                Buffer.of_tensor("out", out, initialised=False)]
@@ -269,7 +269,7 @@ def copy_by_descriptor(src, dst, n, N: tl.constexpr):
     descriptor.store([0], tl.load(src + i, mask=i < n))
 
 
-def check_lanes_that_a_descriptor_cuts_off_may_be_undefined() -> None:
+def check_lanes_that_a_descriptor_cuts_off_may_be_undefined():
     result = torch.zeros(8)
     with repaired():
         copy_by_descriptor[(1,)](torch.ones(8), result, 5, N=8)

@@ -64,26 +64,26 @@ def stopped(found: list[Outcome]) -> int:
     return sum(one.verdict is Verdict.AGREE and "as it must" in one.reason for one in found)
 
 
-def check_assertions_come_where_they_are_due_and_nowhere_else() -> None:
+def check_assertions_come_where_they_are_due_and_nowhere_else():
     found = list(outcomes(150))
     assert not any(one.verdict.failed for one in found), [one.reason for one in found if one.verdict.failed]
     assert stopped(found) > 10 and sum(one.verdict is Verdict.AGREE for one in found) > 100
 
 
-def check_faults_in_the_kernel_are_caught() -> None:
+def check_faults_in_the_kernel_are_caught():
     for fault in CHECKED_FAULTS:
         caught = (one for one in outcomes(80, f"own+fault:{fault}") if one.verdict.failed)
         assert len(list(islice(caught, 2))) == 2, fault
 
 
-def check_faults_in_the_front_end_are_caught() -> None:
+def check_faults_in_the_front_end_are_caught():
     for name, edit in EDITS.items():
         with edited(*edit):
             assert any(one.signature is not None and one.signature.kind in ("assertion_missing", "device_assert")
                        for one in outcomes(60)), name
 
 
-def check_another_message_is_no_finding() -> None:
+def check_another_message_is_no_finding():
     with edited(*HARMLESS):
         found = list(outcomes(60))
     assert not any(one.verdict.failed for one in found) and stopped(found)

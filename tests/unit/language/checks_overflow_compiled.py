@@ -18,7 +18,7 @@ def drawn(number: int, seed: int) -> list[Case]:
     return draws(boundary_cases(target="language.overflow", limits=LIMITS), number, seed=seed)
 
 
-def check_the_ir_asserts_and_computes_what_is_due() -> None:
+def check_the_ir_asserts_and_computes_what_is_due():
     evaluation = Evaluation("sm_90")
     found = [evaluation.outcome(one, "own") for one in drawn(40, 5)]
     assert not any(one.verdict.failed for one in found), [one.reason for one in found if one.verdict.failed]
@@ -32,12 +32,12 @@ def _compiled(subject: str, number: int) -> list[Outcome]:
             if call_of(one).row not in ("overflow.fold", "overflow.nothing")]
 
 
-def check_the_code_asserts_where_an_input_is_due_and_nowhere_else() -> None:
+def check_the_code_asserts_where_an_input_is_due_and_nowhere_else():
     found = Counter(one.verdict for one in _compiled("own", 20))
     assert found.keys() <= {Verdict.AGREE} and found[Verdict.AGREE] >= 12, found
 
 
-def check_what_always_holds_is_no_unasked_assertion_of_ttgir() -> None:
+def check_what_always_holds_is_no_unasked_assertion_of_ttgir():
     """Pitches and places are checked too; only the PTX, which a chip of AMD has none of, leaves these out."""
     folds = [one for one in drawn(60, 6) if call_of(one).row == "overflow.fold"][:6]
     executor = Executor(backend="compile:gfx942")
@@ -45,7 +45,7 @@ def check_what_always_holds_is_no_unasked_assertion_of_ttgir() -> None:
     assert len(folds) == 6 and found.keys() == {Verdict.AGREE}, found
 
 
-def check_lost_and_unasked_assertions_are_seen_in_the_code() -> None:
+def check_lost_and_unasked_assertions_are_seen_in_the_code():
     for fault, kind in (("computed_wide", "assertion_lost"), ("checked_early", "assertion_unasked")):
         found = _compiled(f"own+fault:{fault}", 20)
         kinds = Counter(one.signature.kind for one in found if one.signature is not None)

@@ -84,7 +84,7 @@ def identical(found, wanted):
     return (found == wanted) & (np.signbit(found) == np.signbit(wanted)) | (np.isnan(found) & np.isnan(wanted))
 
 
-def check_nearest_values_are_told_from_others() -> None:
+def check_nearest_values_are_told_from_others():
     for name in TYPES[1:]:
         patterns, references = pairs(name, 1)
         code, _ = judged(name, patterns, references, 0.5, exact_only=True)
@@ -95,7 +95,7 @@ def check_nearest_values_are_told_from_others() -> None:
         assert wanted.any() and not wanted.all()
 
 
-def check_tolerances_agree_with_the_oracles_except_across_binades() -> None:
+def check_tolerances_agree_with_the_oracles_except_across_binades():
     for name in TYPES[1:]:
         patterns, references = pairs(name, 2)
         code, _ = judged(name, patterns, references, 2.5, exact_only=False)
@@ -111,7 +111,7 @@ def check_tolerances_agree_with_the_oracles_except_across_binades() -> None:
         assert differ.mean() < 0.02 and wanted.any()
 
 
-def check_errors_are_exact_distances() -> None:
+def check_errors_are_exact_distances():
     for name in ("bf16", "fp16", "fp32"):
         kind = dtype(name)
         patterns, references = pairs(name, 3)
@@ -138,7 +138,7 @@ def check_errors_are_exact_distances() -> None:
         assert checked > 300
 
 
-def check_overflow_rules() -> None:
+def check_overflow_rules():
     big = np.array([57344.0, 61439.0, 61440.0, 1e9, np.inf, -np.inf, np.nan, 0.0] * 4)
     for name, value, saturates, right in (
         ("fp8e5", 0x7C, 0, [0, 0, 1, 1, 1, 0, 0, 0]), ("fp8e5", 0x7B, 0, [1, 1, 0, 0, 0, 0, 0, 0]),
@@ -149,7 +149,7 @@ def check_overflow_rules() -> None:
         assert (code == 0).astype(int).tolist()[:8] == right, (name, hex(value), saturates, code[:8])
 
 
-def check_classes() -> None:
+def check_classes():
     one = 0x3C00
     rows = [  # pattern, reference, class
         (0x7E00, 1.0, 3), (one, np.nan, 2), (0x7C00, 1.0, 4), (one, np.inf, 4), (0x8000, 0.0, 5), (0x0000, -0.0, 5),
@@ -159,7 +159,7 @@ def check_classes() -> None:
     assert code.tolist() == [r[2] for r in rows]
 
 
-def check_decoding_is_exact_for_every_pattern() -> None:
+def check_decoding_is_exact_for_every_pattern():
     for name in ("fp8e4nv", "fp8e5", "bf16", "fp16"):
         count = 1 << dtype(name).bits
         value = torch.zeros(count, dtype=torch.float64)
@@ -176,7 +176,7 @@ def round_kernel(value_ptr, out_ptr, LANES: tl.constexpr):
     tl.store(out_ptr + lane, judging.round_to_fp32(tl.load(value_ptr + lane)))
 
 
-def check_rounding_to_fp32() -> None:
+def check_rounding_to_fp32():
     _, references = pairs("fp32", 4)
     out = torch.zeros(len(references), dtype=torch.float64)
     round_kernel[(1,)](torch.from_numpy(references), out, LANES=len(references))
@@ -187,7 +187,7 @@ def check_rounding_to_fp32() -> None:
     assert same.all(), (references[~same][:5], found[~same][:5])
 
 
-def check_many_small_programs_find_what_one_large_one_finds() -> None:
+def check_many_small_programs_find_what_one_large_one_finds():
     """The device's shape in small: several steps per program, several programs, runs across both."""
     install()
     for spec in (SweepSpec(op="sigmoid", dtypes=("bf16",), bits=16),
@@ -203,7 +203,7 @@ def check_many_small_programs_find_what_one_large_one_finds() -> None:
         assert found[0] == found[1] and found[0][4] > 0
 
 
-def check_a_class_with_too_many_runs_does_not_hide_the_others() -> None:
+def check_a_class_with_too_many_runs_does_not_hide_the_others():
     install()
     judge = Judge(SweepSpec(op="to_fp8e5", dtypes=("bf16",), bits=16, nearest=True, planted=0xC000), device="cpu",
                   shape=Shape(256, 1, 512))
@@ -218,7 +218,7 @@ def check_a_class_with_too_many_runs_does_not_hide_the_others() -> None:
     assert complete and only.inputs == 1
 
 
-def check_a_tolerated_zero_for_a_subnormal_is_no_measured_error() -> None:
+def check_a_tolerated_zero_for_a_subnormal_is_no_measured_error():
     # 2 subnormal steps of fp16: within 3 ulps; a zero for 5 is not, and is measured.
     patterns, references = np.array([0, 0, 2, 0x3C02]), np.array([2.0**-23, 5 * 2.0**-24, 2.0**-22, 1.0])
     code, error = judged("fp16", patterns, references, 3.0, exact_only=False)

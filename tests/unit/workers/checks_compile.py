@@ -84,24 +84,24 @@ def executed(case: Case, subject: str = "own", *, backend: str = "compile:sm_90"
     return Executor(backend=backend).execute(case, subject, backend=backend)[0]
 
 
-def check_pointers_carry_alignment() -> None:
+def check_pointers_carry_alignment():
     one = specialised(b_ptr=pointer("bf16", aligned=False))
     assert one.signature["a_ptr"] == "*fp32" and one.signature["b_ptr"] == "*bf16"
     assert "a_ptr" in one.hinted and "b_ptr" not in one.hinted
 
 
-def check_one_becomes_a_constant() -> None:
+def check_one_becomes_a_constant():
     one = specialised(a_stride_col=1)
     assert one.signature["a_stride_col"] == "constexpr" and one.constants["a_stride_col"] == 1
     assert one.signature["b_stride_col"] == "i32"
 
 
-def check_multiples_of_16_carry_the_hint() -> None:
+def check_multiples_of_16_carry_the_hint():
     for value, hinted in ((16, True), (0, True), (-32, True), (48, True), (17, False), (8, False), (100, False)):
         assert ("cols" in specialised(cols=value).hinted) == hinted, value
 
 
-def check_width_of_integers() -> None:
+def check_width_of_integers():
     for value, kind in ((2**31 - 1, "i32"), (-(2**31), "i32"), (2**31, "i64"), (-(2**31) - 1, "i64"),
                         (2**63 - 1, "i64"), (2**63, "u64")):
         one = specialised(cols=value)
@@ -109,20 +109,20 @@ def check_width_of_integers() -> None:
         assert ("cols" in one.hinted) == (value % 16 == 0)
 
 
-def check_none_booleans_and_floats() -> None:
+def check_none_booleans_and_floats():
     one = specialised(a_stride_col=None, b_stride_col=True, out_stride_col=0.5)
     assert one.signature["a_stride_col"] == "constexpr" and one.constants["a_stride_col"] is None
     assert (one.signature["b_stride_col"], one.signature["out_stride_col"]) == ("u1", "fp32")
     assert not one.hinted & {"a_stride_col", "b_stride_col", "out_stride_col"}
 
 
-def check_constexprs_are_constants_whatever_their_value() -> None:
+def check_constexprs_are_constants_whatever_their_value():
     one = specialised(BLOCK=16, FAULT="wrong_value")
     assert one.constants["BLOCK"] == 16 and one.constants["FAULT"] == "wrong_value"
     assert not one.hinted & {"BLOCK", "FAULT"}
 
 
-def check_parameters_that_refuse_specialisation() -> None:
+def check_parameters_that_refuse_specialisation():
     """The unspecialised ramp: a divisor of 16 or 1 stays a plain integer."""
     seen = []
     with nothing_compiled():
@@ -133,7 +133,7 @@ def check_parameters_that_refuse_specialisation() -> None:
     assert seen == [("i32", True), ("constexpr", False), ("i32", False), ("i32", False)], seen
 
 
-def check_every_architecture_compiles() -> None:
+def check_every_architecture_compiles():
     for arch in ARCHITECTURES:
         backend = f"compile:{arch}"
         outcome, spent = Executor(backend=backend).execute(addition(rows=100, block=64), "own", backend=backend)
@@ -142,7 +142,7 @@ def check_every_architecture_compiles() -> None:
         assert (outcome.compiled_kernels, outcome.launches, outcome.rows.judged, spent) == (1, 0, 0, False)
 
 
-def check_a_misaligned_array_compiles_to_another_kernel() -> None:
+def check_a_misaligned_array_compiles_to_another_kernel():
     """Otherwise alignment would be asserted in signatures only."""
     texts = [CompileRunner("sm_90").run(vector_add.kernel, (1, 1, 1), arguments(
         a_ptr=pointer(aligned=aligned), cols=1024, BLOCK=1024), LaunchOptions()).ttgir for aligned in (True, False)]
@@ -150,14 +150,14 @@ def check_a_misaligned_array_compiles_to_another_kernel() -> None:
     assert texts[0] != texts[1]
 
 
-def check_options_are_read_back() -> None:
+def check_options_are_read_back():
     options = LaunchOptions(num_warps=8, num_stages=2, enable_fp_fusion=False, debug=True)
     report = CompileRunner("sm_90").run(vector_add.kernel, (1, 1, 1), arguments(cols=9), options)
     assert {name: report.readback[name] for name in ("num_warps", "num_stages", "enable_fp_fusion", "debug")} == {
         "num_warps": 8, "num_stages": 2, "enable_fp_fusion": False, "debug": True}
 
 
-def check_a_mismatch_of_options_is_not_checked() -> None:
+def check_a_mismatch_of_options_is_not_checked():
     executor = Executor(backend="compile:sm_90")
     runner = executor._runner("compile:sm_90")
     run = runner.run
@@ -178,13 +178,13 @@ def check_a_mismatch_of_options_is_not_checked() -> None:
     assert outcome.reason == "asked for num_warps=4, the compiled kernel has num_warps=32"
 
 
-def check_division_compiles_in_both_forms() -> None:
+def check_division_compiles_in_both_forms():
     for case in (division((-7,), (2,)), ramp(start=-8, divisor=4, rows=16, block=16)):
         outcome = executed(case, backend="compile:sm_80")
         assert (outcome.verdict, outcome.compiled_kernels) == (Verdict.AGREE, 1), outcome.reason
 
 
-def check_artefacts_are_swept() -> None:
+def check_artefacts_are_swept():
     """A night's compilations would fill the disk."""
     cache = Path(os.environ["TRITON_CACHE_DIR"])
     before = set(cache.rglob("*.cubin"))
@@ -192,7 +192,7 @@ def check_artefacts_are_swept() -> None:
     assert set(cache.rglob("*.cubin")) == before
 
 
-def check_a_runner_on_the_gpu_leaves_the_sweep_in_place() -> None:
+def check_a_runner_on_the_gpu_leaves_the_sweep_in_place():
     """Both listen to Triton's compilations; a campaign's files lie in memory and would fill it."""
     listener, compile_now = triton.knobs.compilation.listener, JITFunction._do_compile
     try:
@@ -210,7 +210,7 @@ def check_a_runner_on_the_gpu_leaves_the_sweep_in_place() -> None:
         triton.knobs.compilation.listener, JITFunction._do_compile = listener, compile_now
 
 
-def check_a_compiler_above_triton_has_its_limit_until_it_says_that_it_is_done() -> None:
+def check_a_compiler_above_triton_has_its_limit_until_it_says_that_it_is_done():
     """torch.compile builds one kernel after another, in this process: its first one was taken for the end of compiling,
     and a sort that took Inductor more than ten seconds for a hang of the launch."""
     listener, compile_now = triton.knobs.compilation.listener, JITFunction._do_compile
@@ -232,12 +232,12 @@ def check_a_compiler_above_triton_has_its_limit_until_it_says_that_it_is_done() 
         triton.knobs.compilation.listener, JITFunction._do_compile = listener, compile_now
 
 
-def check_oversized_cases_are_refused_here_too() -> None:
+def check_oversized_cases_are_refused_here_too():
     with refused("would take 40,000,000,000,000 bytes"):
         executed(addition(rows=10**13))
 
 
-def check_a_type_that_an_architecture_lacks_is_not_checked_there() -> None:
+def check_a_type_that_an_architecture_lacks_is_not_checked_there():
     case = next(one for one in draw_cases("helpers.is_floating", Limits(elements=64, rows=2), 300, seed=1)
                 if one.array("a").dtype == "fp8e4nv")
     outcome = executed(case, "own", backend="compile:sm_80")
@@ -245,7 +245,7 @@ def check_a_type_that_an_architecture_lacks_is_not_checked_there() -> None:
     assert executed(case, "own", backend="compile:sm_90").verdict is Verdict.AGREE
 
 
-def check_memory_orders_are_read_from_the_compiled_code() -> None:
+def check_memory_orders_are_read_from_the_compiled_code():
     """What shows on no GPU at hand is still a finding; what cannot be read is none."""
     def judged(target: str, subject: str, backend: str, drawn: Case | None = None) -> tuple[Verdict, str]:
         case = drawn or draw_cases(target, Limits(elements=64, rows=2), 1, seed=3)[0]

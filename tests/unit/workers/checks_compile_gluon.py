@@ -40,26 +40,26 @@ def arguments() -> dict[str, Any]:
     return {"x_ptr": pointer, "out_ptr": pointer, "SIZE": 64}
 
 
-def check_a_gluon_kernel_compiles_with_its_layouts() -> None:
+def check_a_gluon_kernel_compiles_with_its_layouts():
     report = CompileRunner("sm_90").run(load(COPY, name="copy").copy, (1, 1, 1), arguments(),
                                         LaunchOptions(num_warps=2))
     assert report.readback["num_warps"] == 2
     assert "warpsPerCTA = [2]" in report.ttgir and "tt.load" in report.ttgir
 
 
-def check_a_layout_that_does_not_fit_the_warps_is_an_error() -> None:
+def check_a_layout_that_does_not_fit_the_warps_is_an_error():
     with pytest.raises(Exception) as refused:
         CompileRunner("sm_90").run(load(COPY, name="copy").copy, (1, 1, 1), arguments(), LaunchOptions(num_warps=4))
     assert "warp" in str(refused.value).lower() or refused.typename in ("RuntimeError", "CompilationError")
 
 
-def check_text_compiles_and_says_how_many_warps_it_has() -> None:
+def check_text_compiles_and_says_how_many_warps_it_has():
     report = CompileRunner("sm_90").run_ir(TEXT, (1, 1, 1), {"out": Pointer(dtype="i32", aligned=True)},
                                            LaunchOptions(num_warps=4))
     assert report.readback["num_warps"] == 2
     assert "tt.make_range" in report.ttgir
 
 
-def check_text_that_does_not_parse_is_an_error() -> None:
+def check_text_that_does_not_parse_is_an_error():
     with pytest.raises(RuntimeError):
         CompileRunner("sm_90").run_ir("module {", (1, 1, 1), {}, LaunchOptions())
