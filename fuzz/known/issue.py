@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from fnmatch import fnmatchcase
+from functools import wraps
 from typing import TYPE_CHECKING
 
 from tridiff.fuzz.records import Case, Signature, Together
@@ -121,3 +122,15 @@ class Wrong:
     actual: Mapping[str, torch.Tensor]
     wrong: Mapping[str, torch.Tensor]
     poison: Mapping[str, int]
+
+
+def predicting(output: str) -> Callable[[Callable[[Wrong], torch.Tensor | None]], Callable[[Wrong], Masks]]:
+    """Of a function that tells of one output where a defect predicts it (None: nowhere) makes what `explains` names,
+    which asks it only where that output has wrong elements."""
+    def masking(predicted: Callable[[Wrong], torch.Tensor | None]) -> Callable[[Wrong], Masks]:
+        @wraps(predicted)
+        def masks(seen: Wrong) -> Masks:
+            found = predicted(seen) if output in seen.wrong else None
+            return {} if found is None else {output: found}
+        return masks
+    return masking

@@ -1,7 +1,8 @@
 """What defects of single operations and masked loads put in place of right elements."""
 
+import torch
 
-from tridiff.fuzz.known.issue import Masks, Wrong
+from tridiff.fuzz.known.issue import Masks, Wrong, predicting
 from tridiff.fuzz.known.predictions.consistency import where_it_shows
 from tridiff.oracles.bits import is_nan, to_bits
 
@@ -9,12 +10,11 @@ _INDEX_BEHIND_ALL = 2**31 - 1
 """What lanes without an element have for an index in folds of a value and its place."""
 
 
-def negated_zero(seen: Wrong) -> Masks:
+@predicting("out")
+def negated_zero(seen: Wrong) -> torch.Tensor:
     """0 - x: +0.0 for +0.0."""
-    if "out" not in seen.wrong:
-        return {}
     positive = to_bits(seen.inputs["a"]) == 0
-    return {"out": where_it_shows(positive & (to_bits(seen.actual["out"]) == 0), positive)}
+    return where_it_shows(positive & (to_bits(seen.actual["out"]) == 0), positive)
 
 
 def minus_one_in_maximum(seen: Wrong) -> Masks:
@@ -28,13 +28,12 @@ def minus_one_in_maximum(seen: Wrong) -> Masks:
     return {"out": padding, "out_index": padding & (seen.actual["out_index"] == _INDEX_BEHIND_ALL)}
 
 
-def another_nan(seen: Wrong) -> Masks:
+@predicting("out0")
+def another_nan(seen: Wrong) -> torch.Tensor:
     """For a NaN the one that instructions make, all bits but the sign set; of 64 bits the operand with its sign."""
-    if "out0" not in seen.wrong:
-        return {}
     actual = seen.actual["out0"]
     x = seen.inputs["x0"].reshape(actual.shape)
     bits = to_bits(actual)
     made = 2 ** (8 * actual.element_size() - 1) - 1
     changed = bits == made if actual.element_size() < 8 else (bits == to_bits(x)) | (bits == to_bits(x) | 1 << 51)
-    return {"out0": is_nan(x) & changed}
+    return is_nan(x) & changed

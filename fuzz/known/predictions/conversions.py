@@ -2,7 +2,7 @@
 
 import torch
 
-from tridiff.fuzz.known.issue import Masks, Wrong
+from tridiff.fuzz.known.issue import Wrong, predicting
 from tridiff.fuzz.known.predictions.operands import operands
 from tridiff.kernels.language.call import Call
 from tridiff.oracles.bits import to_bits, to_float64
@@ -11,11 +11,12 @@ from tridiff.oracles.by_torch import language as by_torch
 _HIGHEST = 65535.0
 
 
-def pairs_not_cut(seen: Wrong) -> Masks:
+@predicting("out0")
+def pairs_not_cut(seen: Wrong) -> torch.Tensor | None:
     """Of two bytes stored as one word the second holds the upper byte of the first as well, `b | (a >> 8)`: a is the
     float in 16 bits, held within their range. It shows in every pair of a launch, or in none."""
-    if "out0" not in seen.wrong or "out0" not in seen.expected:
-        return {}
+    if "out0" not in seen.expected:
+        return None
     (x,) = operands(seen)
     wrong = seen.wrong["out0"]
     flat = x.reshape(wrong.shape[0], -1)
@@ -25,8 +26,8 @@ def pairs_not_cut(seen: Wrong) -> Masks:
     predicted = right | spilled
     would = (predicted != right) & by_torch.cast_defined(flat, to="u8")
     if not bool((predicted == actual)[would].all()):
-        return {}
-    return {"out0": would.reshape(wrong.shape)}
+        return None
+    return would.reshape(wrong.shape)
 
 
 def _upper_byte(x: torch.Tensor) -> torch.Tensor:
@@ -36,11 +37,12 @@ def _upper_byte(x: torch.Tensor) -> torch.Tensor:
     return (word.clamp(0.0, _HIGHEST).to(torch.int32) >> 8).to(torch.uint8)
 
 
-def low_bits_of_its_integer(seen: Wrong) -> Masks:
+@predicting("out0")
+def low_bits_of_its_integer(seen: Wrong) -> torch.Tensor | None:
     """For the low bits of a sum those of the sum as an integer without a sign, held within its range, of as many bits
     as are asked for or of 32."""
-    if "out0" not in seen.wrong or not isinstance(seen.case.program, Call):
-        return {}
+    if not isinstance(seen.case.program, Call):
+        return None
     one, other = operands(seen)
     total, actual = to_float64(one + other), seen.actual["out0"]
     if seen.case.program.options.get("way") == "transposed":
@@ -52,4 +54,4 @@ def low_bits_of_its_integer(seen: Wrong) -> Masks:
         if seen.case.program.options.get("way") == "noinline":
             whole ^= 1
         found |= ((whole ^ held) % (1 << bits) == 0).reshape(found.shape)
-    return {"out0": found}
+    return found

@@ -4,7 +4,7 @@ from collections.abc import Iterator
 
 import torch
 
-from tridiff.fuzz.known.issue import Masks, Wrong
+from tridiff.fuzz.known.issue import Masks, Wrong, predicting
 from tridiff.fuzz.known.predictions.consistency import where_it_shows
 from tridiff.fuzz.language.choices import broadcast
 from tridiff.kernels.language.call import Call
@@ -83,14 +83,13 @@ def _above_a_zero(zero: torch.Tensor, axes: range) -> torch.Tensor:
     return above
 
 
-def byte_division_by_zero(seen: Wrong) -> Masks:
+@predicting("out")
+def byte_division_by_zero(seen: Wrong) -> torch.Tensor:
     """u8 division: a zero divisor gives the 16-bit quotient 0xFFFF, which is packed with its upper byte over the lanes
     above: 255 there. Lanes are neighbours along either axis."""
-    if "out" not in seen.wrong:
-        return {}
     zero = seen.inputs["b"] == 0
     above = _above_a_zero(zero, range(zero.dim()))
-    return {"out": seen.wrong["out"] & above & (seen.actual["out"] == 255)}
+    return seen.wrong["out"] & above & (seen.actual["out"] == 255)
 
 
 def byte_division_by_zero_in_a_call(seen: Wrong) -> Masks:

@@ -4,7 +4,7 @@ from collections.abc import Callable
 
 import torch
 
-from tridiff.fuzz.known.issue import Masks, Wrong
+from tridiff.fuzz.known.issue import Masks, Wrong, predicting
 from tridiff.fuzz.known.predictions.consistency import where_it_shows
 from tridiff.oracles.bits import is_nan, is_subnormal, is_zero, sign_bit, to_bits
 
@@ -66,29 +66,26 @@ def compiled_frexp_subnormal(seen: Wrong) -> Masks:
     return frexp_subnormal(seen, "", "out")
 
 
-def promoted_zero(seen: Wrong) -> Masks:
+@predicting("out")
+def promoted_zero(seen: Wrong) -> torch.Tensor:
     """x + 0: +0.0 for -0.0."""
-    if "out" not in seen.wrong:
-        return {}
     negative = is_zero(seen.inputs["a"]) & sign_bit(seen.inputs["a"])
-    return {"out": where_it_shows(negative & (to_bits(seen.actual["out"]) == 0), negative)}
+    return where_it_shows(negative & (to_bits(seen.actual["out"]) == 0), negative)
 
 
-def promoted_bf16(seen: Wrong) -> Masks:
+@predicting("facts")
+def promoted_bf16(seen: Wrong) -> torch.Tensor:
     """x + 0 is fp32: of the facts about the result, that the type is kept is false, and the bits are 32."""
-    if "facts" not in seen.wrong:
-        return {}
     expected, actual = seen.expected["facts"].clone(), seen.actual["facts"]
     expected[0], expected[2] = 0, 32
-    return {"facts": expected == actual}
+    return expected == actual
 
 
-def saturated_fp8e5(seen: Wrong) -> Masks:
+@predicting("out")
+def saturated_fp8e5(seen: Wrong) -> torch.Tensor:
     """Overflow to fp8e5 gives the largest finite number of the same sign."""
-    if "out" not in seen.wrong:
-        return {}
     a, actual = seen.inputs["a"].double(), seen.actual["out"].float().double()
-    return {"out": (a.abs() > _LARGEST_E5M2) & (actual == torch.copysign(torch.full_like(a, _LARGEST_E5M2), a))}
+    return (a.abs() > _LARGEST_E5M2) & (actual == torch.copysign(torch.full_like(a, _LARGEST_E5M2), a))
 
 
 def around(center: torch.Tensor, *, steps: int) -> list[torch.Tensor]:
@@ -110,27 +107,24 @@ def _any(actual: torch.Tensor, possible: list[torch.Tensor],
     return found
 
 
-def unrounded_chain(seen: Wrong) -> Masks:
+@predicting("out")
+def unrounded_chain(seen: Wrong) -> torch.Tensor:
     """a * b / b of halves in fp32, whose quotient is within two steps, rounded once."""
-    if "out" not in seen.wrong:
-        return {}
     a, b, actual = seen.inputs["a"], seen.inputs["b"], seen.actual["out"]
     quotient = a.float() * b.float() / b.float()
-    return {"out": _any(actual, [one.to(actual.dtype) for one in around(quotient, steps=2)])}
+    return _any(actual, [one.to(actual.dtype) for one in around(quotient, steps=2)])
 
 
-def folded_to_zero(seen: Wrong) -> Masks:
+@predicting("out")
+def folded_to_zero(seen: Wrong) -> torch.Tensor:
     """A product with the integer 0, or 0 / x, is the constant +0."""
-    if "out" not in seen.wrong:
-        return {}
     zero = to_bits(seen.actual["out"]) == 0
-    return {"out": where_it_shows(zero, torch.ones_like(zero))}
+    return where_it_shows(zero, torch.ones_like(zero))
 
 
-def floor_of_quotient(seen: Wrong) -> Masks:
+@predicting("out")
+def floor_of_quotient(seen: Wrong) -> torch.Tensor:
     """floor(a / b), whose quotient is rounded first; in fp32 it is within two steps, and subnormals may count as 0."""
-    if "out" not in seen.wrong:
-        return {}
     a, b, actual = seen.inputs["a"], seen.inputs["b"], seen.actual["out"]
     possible = around(a / b, steps=2) if a.dtype == torch.float32 else [a / b]
     if a.dtype == torch.float32:
@@ -140,30 +134,28 @@ def floor_of_quotient(seen: Wrong) -> Masks:
     def alike(one: torch.Tensor, other: torch.Tensor) -> torch.Tensor:
         return (one == other) | (is_nan(one) & is_nan(other))
 
-    return {"out": _any(actual, [one.floor() for one in possible], alike)}
+    return _any(actual, [one.floor() for one in possible], alike)
 
 
-def rounded_quotient_cut_off(seen: Wrong) -> Masks:
+@predicting("out")
+def rounded_quotient_cut_off(seen: Wrong) -> torch.Tensor:
     """trunc(a / b) of an fp32 quotient within two steps, of the sign that it has; infinities and NaN are exact."""
-    if "out" not in seen.wrong:
-        return {}
     quotient, actual = seen.inputs["a"] / seen.inputs["b"], seen.actual["out"]
     near = _any(actual, [one.trunc() for one in around(quotient, steps=2)])
-    return {"out": near & quotient.isfinite() & (sign_bit(actual) == sign_bit(quotient))}
+    return near & quotient.isfinite() & (sign_bit(actual) == sign_bit(quotient))
 
 
 def _flushed(x: torch.Tensor) -> torch.Tensor:
     return torch.where(is_subnormal(x), torch.copysign(torch.zeros_like(x), x), x)
 
 
-def unmoved_half(seen: Wrong) -> Masks:
+@predicting("out")
+def unmoved_half(seen: Wrong) -> torch.Tensor:
     """nextafter of halves steps in fp32 and rounds back: to the operand, or to a zero of the step's sign. Where
     libdevice flushes subnormal numbers, the step from zero is to the smallest normal one of fp32, and back."""
-    if "out" not in seen.wrong:
-        return {}
     a, b = (seen.inputs[name].float() for name in ("a", "b"))
     steps, kind = (torch.nextafter(a, b), _flushed(library_step(a, b))), seen.inputs["a"].dtype
-    return {"out": _any(seen.actual["out"], [one.to(kind) for one in steps])}
+    return _any(seen.actual["out"], [one.to(kind) for one in steps])
 
 
 def library_step(a: torch.Tensor, b: torch.Tensor) -> torch.Tensor:
@@ -182,24 +174,22 @@ def library_result(op: str, *args: torch.Tensor) -> torch.Tensor:
     return _flushed(*args).floor() if op == "floor" else _flushed(*args).ceil()
 
 
-def stepped_by_the_library(seen: Wrong) -> Masks:
+@predicting("out")
+def stepped_by_the_library(seen: Wrong) -> torch.Tensor:
     """nextafter, floor or ceil as libdevice has it; a floor above zero and a ceiling below are right."""
-    if "out" not in seen.wrong:
-        return {}
     op, a = str(seen.case.params["op"]), seen.inputs["a"]
     given = (a, seen.inputs["b"]) if op == "nextafter" else (a,)
     found = same(seen.actual["out"], library_result(op, *given))
     shows = is_subnormal(a) & (sign_bit(a) == (op == "floor"))
-    return {"out": found if op == "nextafter" else where_it_shows(found, shows)}
+    return found if op == "nextafter" else where_it_shows(found, shows)
 
 
-def decimals_by_product(seen: Wrong) -> Masks:
+@predicting("out")
+def decimals_by_product(seen: Wrong) -> torch.Tensor:
     """round(x, decimals=2) multiplies by 10^-2 where torch divides by 10^2."""
-    if "out" not in seen.wrong:
-        return {}
     a, actual = seen.inputs["a"], seen.actual["out"]
     scale = torch.tensor(0.01, dtype=a.dtype, device=a.device)
-    return {"out": (torch.round(a * 100) * scale) == actual}
+    return (torch.round(a * 100) * scale) == actual
 
 
 def type_of_any(seen: Wrong) -> Masks:
@@ -207,23 +197,21 @@ def type_of_any(seen: Wrong) -> Masks:
     return {"dtype": seen.actual["dtype"] == 0} if "dtype" in seen.wrong else {}
 
 
-def sum_of_infinities(seen: Wrong) -> Masks:
+@predicting("out")
+def sum_of_infinities(seen: Wrong) -> torch.Tensor:
     """The mean of a row with infinities is their sum, or NaN where a Welford pass meets inf - inf, which is a matter of
     the order of its updates; that of infinities of both signs is NaN in any."""
-    if "out" not in seen.wrong:
-        return {}
     a, actual = seen.inputs["a"], seen.actual["out"]
     total = torch.where(a.isinf(), a, torch.zeros_like(a)).sum(-1)
-    return {"out": a.isinf().any(-1) & ~is_nan(a).any(-1) & (same(actual, total) | is_nan(actual))}
+    return a.isinf().any(-1) & ~is_nan(a).any(-1) & (same(actual, total) | is_nan(actual))
 
 
-def index_type_widened(seen: Wrong) -> Masks:
+@predicting("facts")
+def index_type_widened(seen: Wrong) -> torch.Tensor:
     """Of the facts about sorted indices, that they keep their 16 bits is false."""
-    if "facts" not in seen.wrong:
-        return {}
     expected, actual = seen.expected["facts"].clone(), seen.actual["facts"]
     expected[1] = 0
-    return {"facts": expected == actual}
+    return expected == actual
 
 
 def either_of_pair(seen: Wrong) -> Masks:
@@ -236,21 +224,19 @@ def either_of_pair(seen: Wrong) -> Masks:
     return {name: mask & pair & (is_nan(a) | is_nan(b)) for name, mask in seen.wrong.items()}
 
 
-def quotient_an_ulp_off(seen: Wrong) -> Masks:
+@predicting("out")
+def quotient_an_ulp_off(seen: Wrong) -> torch.Tensor:
     """x / x in fp32 as `div.full.f32` gives it, within its 2 ulp: the number below 1 or above (PTX ISA, div)."""
-    if "out" not in seen.wrong:
-        return {}
     x = seen.inputs["a"]
     off = (seen.actual["out"] == 1 - 2.0**-24) | (seen.actual["out"] == 1 + 2.0**-23)
-    return {"out": (x != 0) & x.isfinite() & off}
+    return (x != 0) & x.isfinite() & off
 
 
-def zero_negated_by_subtraction(seen: Wrong) -> Masks:
+@predicting("out")
+def zero_negated_by_subtraction(seen: Wrong) -> torch.Tensor:
     """0 - x, once or twice: +0.0 for every zero of which the other one is due."""
-    if "out" not in seen.wrong:
-        return {}
     due = is_zero(seen.inputs["a"]) & (sign_bit(seen.inputs["a"]) == (seen.case.params["op"] == "twice_negated"))
-    return {"out": where_it_shows(due & (to_bits(seen.actual["out"]) == 0), due)}
+    return where_it_shows(due & (to_bits(seen.actual["out"]) == 0), due)
 
 
 def negative_zero_without_sign(seen: Wrong) -> Masks:

@@ -12,7 +12,7 @@ import numpy as np
 import numpy.typing as npt
 import torch
 
-from tridiff.fuzz.known.issue import Masks, Wrong
+from tridiff.fuzz.known.issue import Masks, Wrong, predicting
 from tridiff.fuzz.known.predictions.consistency import where_it_shows
 from tridiff.fuzz.known.predictions.operands import operands
 from tridiff.fuzz.language.promotion import promoted
@@ -68,30 +68,30 @@ def power_of_half_the_smallest(seen: Wrong) -> Masks:
     return _of_tiny(seen, alike)
 
 
-def rest_of_a_rounded_quotient(seen: Wrong) -> Masks:
+@predicting("out0")
+def rest_of_a_rounded_quotient(seen: Wrong) -> torch.Tensor | None:
     """`%` of floats in calls of the language; halves in fp32."""
     call = seen.case.program
-    if "out0" not in seen.wrong or not isinstance(call, Call):
-        return {}
+    if not isinstance(call, Call):
+        return None
     computed = promoted(*call.operands, division=True)
     wide = "fp64" if computed == "fp64" else "fp32"
     a, b = (lib.cast(one, to=wide).cpu().contiguous().numpy() for one in lib.align(tuple(
         lib.cast(one, to=computed) for one in operands(seen))))
     predicted = lib.cast(torch.from_numpy(np.ascontiguousarray(_rest(a, b))), to=call.stored[0])
-    return {"out0": _alike(predicted, seen.actual["out0"])}
+    return _alike(predicted, seen.actual["out0"])
 
 
-def compiled_remainder(seen: Wrong) -> Masks:
+@predicting("out")
+def compiled_remainder(seen: Wrong) -> torch.Tensor:
     """torch.remainder as Inductor has it: `%`, and the divisor added where its sign is another one."""
-    if "out" not in seen.wrong:
-        return {}
     a, b = (seen.inputs[name].cpu().contiguous().numpy() for name in ("a", "b"))
     rest = _rest(a, b)
     with np.errstate(all="ignore"):
         # It asks for the sign bit of an fp32 number, and whether an fp64 number is less than zero.
         below, opposite = (np.signbit(one) if a.dtype == np.float32 else one < 0 for one in (rest, b))
         found = np.where((rest != 0) & (below != opposite), rest + b, rest)
-    return {"out": _alike(torch.from_numpy(found), seen.actual["out"])}
+    return _alike(torch.from_numpy(found), seen.actual["out"])
 
 
 def _alike(predicted: torch.Tensor, actual: torch.Tensor) -> torch.Tensor:

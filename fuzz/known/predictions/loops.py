@@ -2,7 +2,7 @@
 
 import torch
 
-from tridiff.fuzz.known.issue import Masks, Wrong
+from tridiff.fuzz.known.issue import Wrong, predicting
 from tridiff.oracles.bits import is_nan, to_bits
 
 _MOVED = 64
@@ -11,27 +11,27 @@ _CLOSE = 2.0**-8
 """What two orders of the same sum of products may differ by, of the largest result of a tile."""
 
 
-def lines_of_nan(seen: Wrong) -> Masks:
+@predicting("out")
+def lines_of_nan(seen: Wrong) -> torch.Tensor:
     """Whole rows of NaN: what a barrier left in shared memory stands for a row of the first operand. Whole columns,
     where the second operand has at least the columns that the first one has rows in a partition: the largest ring lies
     lowest, where the barriers are."""
-    if "out" not in seen.wrong:
-        return {}
     nan = is_nan(seen.actual["out"]) & ~_unwritten(seen)
     found = nan.all(-1, keepdim=True).expand(nan.shape)
     if nan.shape[-1] >= _MOVED:
         found = found | nan.all(-2, keepdim=True)
-    return {"out": found}
+    return found
 
 
 def _unwritten(seen: Wrong) -> torch.Tensor:
     return to_bits(seen.actual["out"]) == seen.poison["out"]
 
 
-def second_half_moved(seen: Wrong) -> Masks:
+@predicting("out")
+def second_half_moved(seen: Wrong) -> torch.Tensor | None:
     """Rows from 64 on: in columns below 64 what was there before, beyond them what belongs 64 columns to the left."""
-    if "out" not in seen.wrong or "out" not in seen.expected:
-        return {}
+    if "out" not in seen.expected:
+        return None
     actual, expected = seen.actual["out"], seen.expected["out"].double()
     found = torch.zeros(actual.shape, dtype=torch.bool, device=actual.device)
     found[:, _MOVED:, :_MOVED] = _unwritten(seen)[:, _MOVED:, :_MOVED]
@@ -41,4 +41,4 @@ def second_half_moved(seen: Wrong) -> Masks:
         apart = (actual[:, _MOVED:, _MOVED:].double() - right).abs()
         largest = expected.abs().flatten(1).max(1).values[:, None, None]
         found[:, _MOVED:, _MOVED:] = apart <= _CLOSE * largest
-    return {"out": found}
+    return found

@@ -3,7 +3,7 @@
 import numpy as np
 import torch
 
-from tridiff.fuzz.known.issue import Masks, Wrong
+from tridiff.fuzz.known.issue import Masks, Wrong, predicting
 from tridiff.fuzz.known.numbers import EXTREMA, plain_row, rounded
 from tridiff.fuzz.language.answers import torch_answer
 from tridiff.fuzz.language.cases import call_of, given_of
@@ -15,10 +15,9 @@ def _operation(row: str, nan: str) -> str:
     return EXTREMA[row][nan == "ALL"] if row in EXTREMA else row.removeprefix("operator.")
 
 
-def of_fp32(seen: Wrong) -> Masks:
+@predicting("out0")
+def of_fp32(seen: Wrong) -> torch.Tensor | None:
     """The same operation of the tensor as it is and the number rounded to fp32, in fp64."""
-    if "out0" not in seen.wrong:
-        return {}
     call = call_of(seen.case)
     operands = [to_float64(seen.inputs[f"x{place}"]) if one.given else float(np.float32(one.value))
                 for place, one in enumerate(call.operands)]
@@ -26,9 +25,9 @@ def of_fp32(seen: Wrong) -> Masks:
     actual = seen.actual["out0"]
     predicted = pointwise(op, "fp64", *operands).reshape(actual.shape)
     if predicted.dtype != actual.dtype:
-        return {}
+        return None
     same = predicted == actual if actual.dtype == torch.bool else to_bits(predicted) == to_bits(actual)
-    return {"out0": same | (is_nan(predicted) & is_nan(actual))}
+    return same | (is_nan(predicted) & is_nan(actual))
 
 
 def of_rounded(seen: Wrong) -> Masks:

@@ -2,7 +2,7 @@
 
 import torch
 
-from tridiff.fuzz.known.issue import Masks, Wrong
+from tridiff.fuzz.known.issue import Wrong, predicting
 from tridiff.oracles.bits import to_bits
 from tridiff.oracles.by_torch.integer import rem_trunc
 from tridiff.oracles.dtypes import torch_dtype
@@ -11,10 +11,9 @@ from tridiff.oracles.philox import KEY_STEPS, MULTIPLIERS, ROUNDS
 _LOW = 0xFFFFFFFF
 
 
-def wide_offset(seen: Wrong) -> Masks:
+@predicting("out")
+def wide_offset(seen: Wrong) -> torch.Tensor:
     """randint64 whose counter has the upper half of a 64-bit offset as its second word."""
-    if "out" not in seen.wrong:
-        return {}
     offset = seen.inputs["offset"].to(torch.int64)
     seed = seen.inputs["seed"].to(torch.int64)[:, None]
     x0, x1 = offset & _LOW, (offset >> 32) & _LOW
@@ -29,4 +28,4 @@ def wide_offset(seen: Wrong) -> Masks:
     unsigned = torch_dtype("u64")
     span = (high - low).expand(x0.shape).contiguous()
     drawn = rem_trunc((x0 | (x1 << 32)).view(unsigned), span.view(unsigned))
-    return {"out": to_bits(drawn) + low == seen.actual["out"]}
+    return to_bits(drawn) + low == seen.actual["out"]

@@ -2,7 +2,7 @@
 
 import torch
 
-from tridiff.fuzz.known.issue import Masks, Wrong
+from tridiff.fuzz.known.issue import Wrong, predicting
 from tridiff.oracles.bits import is_nan, to_bits
 from tridiff.oracles.dtypes import dtype, name_of_tensor
 
@@ -80,35 +80,33 @@ def _nan_rows(seen: Wrong) -> torch.Tensor:
     return is_nan(boundaries).any(1, keepdim=True)
 
 
-def nan_boundary(seen: Wrong) -> Masks:
+@predicting("out")
+def nan_boundary(seen: Wrong) -> torch.Tensor:
     """In rows with NaN boundaries, what the helper's search finds: it takes NaN for above every value."""
-    if "out" not in seen.wrong:
-        return {}
-    return {"out": _as_found(seen) & _nan_rows(seen)}
+    return _as_found(seen) & _nan_rows(seen)
 
 
-def midpoint_overflow(seen: Wrong) -> Masks:
+@predicting("out")
+def midpoint_overflow(seen: Wrong) -> torch.Tensor:
     """Without NaN, what the helper's search finds where the sum of two positions wraps in 32 bits."""
-    if "out" not in seen.wrong:
-        return {}
-    return {"out": _as_found(seen) & ~_nan_rows(seen)}
+    return _as_found(seen) & ~_nan_rows(seen)
 
 
-def nan_value(seen: Wrong) -> Masks:
+@predicting("out")
+def nan_value(seen: Wrong) -> torch.Tensor | None:
     """Without NaN boundaries, what the helper of torch 2.11 finds for a NaN: it is above nothing."""
-    if "out" not in seen.wrong or not seen.inputs["values"].is_floating_point():
-        return {}
+    if not seen.inputs["values"].is_floating_point():
+        return None
     found = seen.wrong["out"] & (_searched(seen, nan_values_above=False) == seen.actual["out"])
-    return {"out": found & is_nan(seen.inputs["values"]) & ~_nan_rows(seen)}
+    return found & is_nan(seen.inputs["values"]) & ~_nan_rows(seen)
 
 
-def compiled_nan_boundary(seen: Wrong) -> Masks:
+@predicting("out")
+def compiled_nan_boundary(seen: Wrong) -> torch.Tensor | None:
     """torch.compile's bucketize of boundaries with NaN: the same search, one array of boundaries for all values."""
-    if "out" not in seen.wrong:
-        return {}
     values, edges = comparable(seen.inputs["a"]), comparable(seen.inputs["b"])
     if not values.is_floating_point() or not bool(torch.isnan(edges).any()):
-        return {}
+        return None
     right = "right" in str(seen.case.params["op"])
     best = torch.zeros_like(seen.wrong["out"])
     for nan_values_above in (True, False):
@@ -116,25 +114,25 @@ def compiled_nan_boundary(seen: Wrong) -> Masks:
             bisected(values, edges, right=right, nan_values_above=nan_values_above) == seen.actual["out"])
         if int(found.sum()) > int(best.sum()):
             best = found
-    return {"out": best}
+    return best
 
 
-def compiled_nan_value(seen: Wrong) -> Masks:
+@predicting("out")
+def compiled_nan_value(seen: Wrong) -> torch.Tensor | None:
     """torch.compile's bucketize of a NaN under torch 2.11, boundaries without NaN: it is above nothing."""
-    if "out" not in seen.wrong:
-        return {}
     values, edges = comparable(seen.inputs["a"]), comparable(seen.inputs["b"])
     if not values.is_floating_point() or bool(torch.isnan(edges).any()):
-        return {}
+        return None
     gives = bisected(values, edges, right="right" in str(seen.case.params["op"]), nan_values_above=False)
-    return {"out": seen.wrong["out"] & torch.isnan(values) & (gives == seen.actual["out"])}
+    return seen.wrong["out"] & torch.isnan(values) & (gives == seen.actual["out"])
 
 
-def compiled_nothing_found(seen: Wrong) -> Masks:
+@predicting("out")
+def compiled_nothing_found(seen: Wrong) -> torch.Tensor | None:
     """Boundaries with a stride of 0: none of them counts as one that can be read, and all values come to place 0."""
-    if "out" not in seen.wrong or bool((seen.actual["out"] != 0).any()):
-        return {}
-    return {"out": seen.wrong["out"]}
+    if bool((seen.actual["out"] != 0).any()):
+        return None
+    return seen.wrong["out"]
 
 
 def bisected(values: torch.Tensor, edges: torch.Tensor, *, right: bool, nan_values_above: bool = True) -> torch.Tensor:
