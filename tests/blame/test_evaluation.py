@@ -9,6 +9,7 @@ from tridiff.fuzz.blame.points import Evaluation
 from tridiff.fuzz.errors import TridiffError
 from tridiff.fuzz.records import Case, Verdict
 
+each = pytest.mark.parametrize
 RIGHT = (
     "codegen.pointwise/value-580f48d91e", "codegen.random/value-e9cf99de9c", "codegen.scan/value-a9b5c5566c",
     "gluon.reduce_scan_layouts/value-b42e750096", "helpers.max2/value-1ba7511be9", "language.scans/value-018e4479a3",
@@ -18,7 +19,7 @@ RIGHT = (
 """Cases that fail on a device or on the interpreter because of what is below TTGIR or beside it."""
 
 
-@pytest.mark.parametrize("name", RIGHT)
+@each("name", RIGHT)
 def test_every_pass_of_a_right_compilation_is_right(name: str):
     found = Evaluation("sm_90").values(ENTRIES.find(name).case, "own", seconds=60)
     assert found[0].behind is None and found[-1].behind is not None
@@ -30,7 +31,7 @@ ADDITION, DIVISION = addition(rows=10, block=4), division((-7, 9), (2, -4), targ
 SWAPPED = r"arith.divsi (%\w+), (%\w+) : => arith.divsi \2, \1 :"
 
 
-@pytest.mark.parametrize(("case", "fault", "step"), [
+@each("case, fault, step", [
     (ADDITION, r"front-end: (tt.store %\w+, %\w+), %\w+ : => \1 :", ""),
     (ADDITION, r"front-end: slt, => sle,", ""),
     (ADDITION, r"make_ttir add_combine: arith.addi (%\w+), (%\w+) : => arith.subi \1, \2 : @1",

@@ -197,7 +197,7 @@ def test_right_cases_are_run_once_and_only_where_there_is_time_for_them(monkeypa
     assert asked == ["compile:sm_90", "compile:sm_90", "interpreter"]
 
 
-@pytest.mark.parametrize(("verdict", "stage"), [(Verdict.COMPILE_ERROR, "front-end"), (Verdict.AGREE, "interpreter"),
+@pytest.mark.parametrize("verdict, stage", [(Verdict.COMPILE_ERROR, "front-end"), (Verdict.AGREE, "interpreter"),
                                                 (Verdict.DISAGREE, "unknown")])
 def test_what_the_interpreter_raises_is_asked_of_the_compiler_as_well(verdict: Verdict, stage: str):
     class Room(Laboratory):

@@ -64,7 +64,7 @@ def test_faults_of_a_division_are_found_where_they_were_planted():
     assert all(fault.right_step and fault.confidence == "seen" for fault in found)
 
 
-@pytest.mark.parametrize(("target", "fault", "operation"), [
+@pytest.mark.parametrize("target, fault, operation", [
     ("triton.negate", r"make_ttir add_cse: (arith\.subi) (\S+), (\S+) => \1 \3, \2 @0", "arith.subi > arith.subi"),
     ("triton.floordiv", r"make_ttgir add_coalesce: arith\.addi => arith.subi @0", "arith.addi > arith.subi"),
     ("triton.vector_add", r"make_ttgir add_sccp: cmpi slt, => cmpi sle, @0", "arith.cmpi slt > arith.cmpi sle"),

@@ -65,7 +65,7 @@ def test_the_corpus_was_found():
     assert len(ITEMS) >= len(files), f"{len(files)} files in {ROOT}, but only {len(ITEMS)} items"
 
 
-@pytest.mark.parametrize(("entry", "subject", "backend"), ITEMS)
+@pytest.mark.parametrize("entry, subject, backend", ITEMS)
 def test_entry(entry: CorpusEntry | TridiffError, subject: str, backend: str, pools: dict[str, Pool]):
     if isinstance(entry, TridiffError):
         pytest.fail(str(entry), pytrace=False)

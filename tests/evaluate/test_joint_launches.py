@@ -93,7 +93,7 @@ def test_cases_with_other_options_or_of_another_target_are_not_joined():
             run((CASES[0], other))
 
 
-@pytest.mark.parametrize(("case", "expected"), [
+@pytest.mark.parametrize("case, expected", [
     (CASES[0], True), (replace(CASES[0], repeats=1), False),
     (replace(CASES[0], options=LaunchOptions(debug=True)), False),
     (calling(Call(row="tl.program_id", operands=(Operand(dtype="i32", shape=(1,)),), stored=("i32",),

@@ -143,7 +143,7 @@ def test_the_debugger_stops_in_the_program_that_was_named():
     assert "->\t    b = tl.load(y + offsets, mask=mask)" in done.stdout
 
 
-@pytest.mark.parametrize(("arguments", "said"), [
+@pytest.mark.parametrize("arguments, said", [
     (["value-cd18b7a4b0", "--arch", "sm_12"], "use one of sm_80"),
     (["value-cd18b7a4b0", "--stage", "hex"], "use one of source"),
     (["value-cd18b7a4b0", "--element", "out"], "such as 'out[0, 5]'"),

@@ -7,6 +7,8 @@ from tridiff.fuzz.explain.model import Stage, Stages
 from tridiff.fuzz.explain.request import Compiled, Interpreted
 from tridiff.fuzz.explain.uniform import read_unwritten, undefined_in
 
+each = pytest.mark.parametrize
+
 
 def listing(*lines: str) -> str:
     """Instructions with places, labels as they are."""
@@ -14,7 +16,7 @@ def listing(*lines: str) -> str:
                      for place, line in enumerate(lines))
 
 
-@pytest.mark.parametrize(("lines", "found"), [
+@each("lines, found", [
     # The corpus has the first: codegen.pointwise/value-8943e2a99b.
     (("R2UR UR20, R17", "UPRMT UR13, UR21, 0xbb32, URZ", "EXIT"), ["UPRMT UR13, UR21, 0xbb32, URZ (UR21)"]),
     (("R2UR UR20, R17", "UPRMT UR13, UR20, 0xbb32, URZ", "EXIT"), []),
@@ -47,7 +49,7 @@ def test_lanes_that_nobody_needs_are_undefined_in_ptx_already():
     assert undefined_in(ptx) == {"%rs3"} and not undefined_in(ptx.replace("%rs3", "%rs1"))
 
 
-@pytest.mark.parametrize(("addend", "holds"), [("0x1", True), ("R5", True), ("0x0", False)])
+@each("addend, holds", [("0x1", True), ("R5", True), ("0x0", False)])
 def test_a_packed_sum_that_adds_0_is_told(addend: str, holds: bool):
     code = listing("VIADD R2, R3, 0x0", f"VIADD.16x2 R2, R3.reuse, {addend}")
     texts = tuple(Stage(name=name, bytes=len(code), lines=1, text=code) for name in ("ptx", "sass"))

@@ -11,6 +11,7 @@ from tridiff.fuzz.records import Verdict
 from tridiff.fuzz.registry import find
 from tridiff.fuzz.workers.pool import Pool, PoolOptions
 
+each = pytest.mark.parametrize
 pytestmark = pytest.mark.gpu
 
 TARGETS = (*CHAIN_TARGETS, "gluon.global_scratch")
@@ -29,7 +30,7 @@ def _needs(pool: Pool, target: str) -> None:
         pytest.skip(lacking)
 
 
-@pytest.mark.parametrize("target", TARGETS)
+@each("target", TARGETS)
 def test_own_kernels_agree(pool: Pool, target: str):
     """What fails is explained in the corpus, and is rare."""
     _needs(pool, target)
@@ -41,7 +42,7 @@ def test_own_kernels_agree(pool: Pool, target: str):
     assert found[Verdict.AGREE] >= 14 and not found[Verdict.NOT_CHECKED], found
 
 
-@pytest.mark.parametrize("target, fault", FAULTS)
+@each("target, fault", FAULTS)
 def test_planted_defects_are_caught(pool: Pool, target: str, fault: str):
     """A case counts where the right kernel agrees and the broken one fails."""
     _needs(pool, target)

@@ -20,6 +20,7 @@ from tridiff.fuzz.target import Target
 from tridiff.fuzz.workers.pool import Pool, PoolOptions
 from tridiff.kernels.pipelines.plan import Plan
 
+each = pytest.mark.parametrize
 pytestmark = [pytest.mark.gpu, pytest.mark.skipif(not gpu_count(), reason="no NVIDIA GPU")]
 
 TRIES = 40
@@ -42,7 +43,7 @@ def pool() -> Iterator[Pool]:
     opened.close()
 
 
-@pytest.mark.parametrize("target", ALL, ids=lambda target: target.name)
+@each("target", ALL, ids=lambda target: target.name)
 def test_own_kernels_agree(target: Target, pool: Pool):
     if reason := target.run.lacking(pool.environment):
         pytest.skip(reason)
@@ -94,7 +95,7 @@ def _record(line: str) -> None:
             table.write(f"{line}\n".encode())
 
 
-@pytest.mark.parametrize(("target", "fault"), [(target, fault) for target in PLANS for fault in target.faults.planted],
+@each("target, fault", [(target, fault) for target in PLANS for fault in target.faults.planted],
                          ids=lambda value: value if isinstance(value, str) else value.name)
 def test_every_fault_is_caught_and_the_table_says_by_what(target: Target, fault: str, short: Pool):
     environment = short.environment

@@ -13,6 +13,7 @@ from tests.kernels.libdevice_functions import FUNCTIONS, RESULTS
 from tridiff.kernels import generated
 from tridiff.kernels.helpers.libdevice import libdevice, math
 
+each = pytest.mark.parametrize
 TYPES = {"fp32": "fp32", "fp64": "fp64", "int1": "i8", "int32": "i32", "int64": "i64"}
 MATH = ("abs", "cos", "exp", "log", "sin")
 
@@ -48,13 +49,13 @@ def build(kernels: ModuleType, module: str, name: str, dtype: str) -> str:
     return str(triton.compile(source, target=SM_90).asm["ttir"])
 
 
-@pytest.mark.parametrize("name", sorted(FUNCTIONS))
+@each("name", sorted(FUNCTIONS))
 def test_every_function_compiles_with_the_expected_result_dtype(kernels: ModuleType, name: str):
     for dtype in ("fp32", "fp64"):
         assert "extern_elementwise" in build(kernels, "libdevice", name, dtype)
 
 
-@pytest.mark.parametrize("name", MATH)
+@each("name", MATH)
 def test_math_is_the_language_itself(kernels: ModuleType, name: str):
     assert f"math.{'absf' if name == 'abs' else name}" in build(kernels, "math", name, "fp32")
 

@@ -10,11 +10,12 @@ import pytest
 from tridiff.kernels import generated, helpers
 from tridiff.kernels.helpers.mutant_table import Edit, Fault, Mutants, mutant_table
 
+each = pytest.mark.parametrize
 EVERY_HELPER = [mutants for module in pkgutil.iter_modules(helpers.__path__) if module.name.startswith("mutants_")
                 for mutants in import_module(f"{helpers.__name__}.{module.name}").MUTANTS.values()]
 
 
-@pytest.mark.parametrize("mutants", EVERY_HELPER, ids=lambda mutants: mutants.helper)
+@each("mutants", EVERY_HELPER, ids=lambda mutants: mutants.helper)
 def test_every_fault_changes_the_source_of_its_helper_and_no_two_are_the_same(mutants: Mutants):
     right = (Path(helpers.__path__[0]) / f"{mutants.family}.py").read_text(encoding="utf-8")
     sources = {mutants.source(fault) for fault in mutants}
@@ -22,7 +23,7 @@ def test_every_fault_changes_the_source_of_its_helper_and_no_two_are_the_same(mu
     assert all(fault.sentence.endswith(".") for fault in mutants.faults.values())
 
 
-@pytest.mark.parametrize("edits, message", [
+@each("edits, message", [
     ([("minimum(x, y)", "x")], "'minimum(x, y)' stands 0 times in the source, not 1"),
     ([("(x, low)", "(low, x)"), ("low", "x")], "'low' stands 3 times in the source, not 1"),
     ([("maximum(x, low)", "x", 2)], "'maximum(x, low)' stands 1 times in the source, not 2")])

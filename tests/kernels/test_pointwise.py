@@ -24,6 +24,8 @@ from tridiff.kernels.pointwise.table import (
     result_dtype,
 )
 
+each = pytest.mark.parametrize
+
 # codegen.md §3, row by row.
 SPECIFIED = (
     "add sub mul neg square truediv reciprocal floor_divide trunc_divide remainder fmod mod_operator eq ne lt le gt ge "
@@ -42,7 +44,7 @@ def test_every_operation_of_the_contract_is_there():
     assert {op.variant_of for op in OPS.values()}.issuperset(two_lowerings.split())
 
 
-@pytest.mark.parametrize("op", OPS.values(), ids=lambda op: op.name)
+@each("op", OPS.values(), ids=lambda op: op.name)
 def test_forms_are_consistent(op: table.Op):
     listed = [signature for form in op.forms for signature in form.signatures]
     assert len(listed) == len(set(listed)) and {len(s) for s in listed} == {op.arity}
@@ -107,7 +109,7 @@ COMPILED = [
     ("frexp_mantissa", ("fp64",)), ("llrint", ("fp16",)), ("truediv", ("i1", "i1"))]
 
 
-@pytest.mark.parametrize("name, signature", COMPILED, ids=["-".join((name, *types)) for name, types in COMPILED])
+@each("name, signature", COMPILED, ids=["-".join((name, *types)) for name, types in COMPILED])
 def test_forms_compile_to_the_promised_type(name: str, signature: tuple[str, ...]):
     assert "st.global" in compiled(name, signature)
 

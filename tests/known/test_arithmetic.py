@@ -7,6 +7,7 @@ from msgspec.structs import replace
 from tridiff.fuzz.known.rehearse import Rehearsal, rehearse
 from tridiff.fuzz.records import ArraySpec, Case, Content, Explicit
 
+each = pytest.mark.parametrize
 KNOWN = "masked-narrow-negative-other"
 
 
@@ -22,14 +23,14 @@ def _maxima() -> tuple[Rehearsal, torch.Tensor, torch.Tensor]:
     return rehearsal, right["out"], right["out_index"]
 
 
-@pytest.mark.parametrize("subject", ["own", "inductor"])
+@each("subject", ["own", "inductor"])
 def test_a_masked_lane_that_wins_is_known_with_the_index_of_all_masked_lanes(subject: str):
     rehearsal, out, index = _maxima()
     out[1], index[1] = -1, 2**31 - 1
     assert rehearsal.judged({"out": out, "out_index": index}, subject=subject)[1] == (KNOWN,)
 
 
-@pytest.mark.parametrize(("row", "value", "place"), [(1, -1, 2), (1, -2, 2**31 - 1), (0, -1, 2**31 - 1), (1, -9, 2)])
+@each("row, value, place", [(1, -1, 2), (1, -2, 2**31 - 1), (0, -1, 2**31 - 1), (1, -9, 2)])
 def test_another_maximum_another_index_and_a_row_with_larger_numbers_are_new(row: int, value: int, place: int):
     rehearsal, out, index = _maxima()
     out[row], index[row] = value, place

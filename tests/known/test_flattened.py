@@ -18,6 +18,8 @@ from tridiff.fuzz.statements.draft import literal, node, variable
 from tridiff.fuzz.workers.pool import Pool, PoolOptions
 from tridiff.kernels.language.script import Node
 
+each = pytest.mark.parametrize
+
 FLATTENED, BITS, UNROLLED = (next(one for one in ISSUES if one.name == name) for name in (
     "flattened-loop-reads-the-inner-value", "stored-half-of-a-double-is-converted",
     "unrolled-loop-of-no-trips"))
@@ -27,7 +29,7 @@ def _without(words: tuple[str, ...]) -> Callable[[Node], Node]:
     return lambda one: replace(one, words={key: word for key, word in one.words.items() if key not in words})
 
 
-@pytest.mark.parametrize(("issue", "cause"), [
+@each("issue, cause", [
     (FLATTENED, ("flatten",)), (BITS, ("bitcast",)), (UNROLLED, ("loop_unroll_factor",))])
 def test_the_relative_lacks_the_pattern_alone_and_a_failure_of_it_is_new(
         issue: KnownIssue, cause: tuple[str, ...]):
@@ -58,7 +60,7 @@ def test_bits_that_a_function_of_the_program_is_given_are_known_and_its_inlined_
         assert BITS.match(replace(case, program=replace(case.program, body=body))) is known, "bits must be handed on"
 
 
-@pytest.mark.parametrize(("bounds", "known"), [((5, 2, 2), True), ((2, 5, 2), False), ((5, 2, 1), False)])
+@each("bounds, known", [((5, 2, 2), True), ((2, 5, 2), False), ((5, 2, 1), False)])
 def test_only_unrolled_loops_with_a_step_that_may_make_no_trip_are_known(bounds: Sequence[int], known: bool):
     case = rewritten(entry(UNROLLED.entries[0]).case, lambda one: replace(
         one, parts=(*map(literal, bounds), one.parts[3])) if one.row == "for" else one)

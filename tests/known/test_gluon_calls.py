@@ -15,6 +15,8 @@ from tridiff.fuzz.records import Case, Content, Explicit, LaunchOptions, Small, 
 from tridiff.fuzz.registry import find
 from tridiff.kernels.language.call import Call, Operand
 
+each = pytest.mark.parametrize
+
 CARRY, TWICE, WHOLE, APART, SHUFFLES = ISSUES
 
 
@@ -34,7 +36,7 @@ def _scan(shape: tuple[int, ...], axis: int, layout: int, warps: int = 1) -> Cas
                  function="_add", layout=layout)
 
 
-@pytest.mark.parametrize(("layout", "m", "n", "k"), [
+@each("layout, m, n, k", [
     (0, 16, 16, 16), (0, 16, 32, 16), (1, 32, 16, 16), (1, 16, 16, 32)])
 def test_a_product_with_an_operand_in_another_order_is_known_and_the_other_operand_so_is_new(
         layout: int, m: int, n: int, k: int):
@@ -132,7 +134,7 @@ def test_a_pattern_under_another_option_of_a_case_is_known_and_so_is_its_relativ
         assert relative is not None and not issue.concerns(relative, "own")
 
 
-@pytest.mark.parametrize(("rows", "warps", "names"), [(128, 1, (SHUFFLES.name,)), (64, 1, ()), (128, 2, ())])
+@each("rows, warps, names", [(128, 1, (SHUFFLES.name,)), (64, 1, ()), (128, 2, ())])
 def test_a_gather_of_many_registers_in_a_warp_is_known_not_to_compile_in_time(
         rows: int, warps: int, names: tuple[str, ...]):
     block = Operand(dtype="u16", shape=(rows, 1, 2))

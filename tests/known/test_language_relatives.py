@@ -272,7 +272,7 @@ def test_a_float_passed_beside_fp64_is_known_where_its_rounding_to_fp32_shows_an
     assert Attribution(lambda one: right).issues(found, replace(failure, backend="cuda")) == ()
 
 
-@pytest.mark.parametrize(("values", "options", "known"), [
+@pytest.mark.parametrize("values, options, known", [
     ({}, {}, True), ({}, {"num_warps": 4}, False), ({}, {"sanitize_overflow": False}, False),
     ({63: "121"}, {}, False), ({62: "9"}, {}, False), ({63: "122", 62: "9"}, {}, True)])
 def test_only_sums_that_fit_and_do_not_together_are_taken_for_those_that_a_scan_discards(

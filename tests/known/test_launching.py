@@ -14,6 +14,7 @@ from tridiff.fuzz.records import Case, Outcome, Verdict
 from tridiff.fuzz.registry import find
 from tridiff.fuzz.verdicts import Refuted
 
+each = pytest.mark.parametrize
 BACKEND = "compile:sm_90"
 
 
@@ -29,7 +30,7 @@ def _run(case: Case, planted: str) -> Outcome:
     return outcome_of(case, verdict, backend=BACKEND)
 
 
-@pytest.mark.parametrize("issue", ISSUES, ids=lambda one: one.name)
+@each("issue", ISSUES, ids=lambda one: one.name)
 def test_a_launch_that_fails_beside_the_issue_is_new(issue: object):
     pytest.importorskip("triton")
     known = next(one for one in ISSUES if one is issue)
@@ -39,7 +40,7 @@ def test_a_launch_that_fails_beside_the_issue_is_new(issue: object):
     assert Attribution(lambda case: _run(case, "first_answer_lost")).issues(entry.case, failed) == ()
 
 
-@pytest.mark.parametrize(("kind", "known"), [("another", True), ("debug", False)])
+@each("kind, known", [("another", True), ("debug", False)])
 def test_a_way_that_is_gone_among_others_is_known_as_it_is_alone(kind: str, known: bool):
     pytest.importorskip("triton")
     entry = ENTRIES.find("launch.events/another-3bbe70c3b2")

@@ -11,6 +11,7 @@ from tridiff.fuzz.known.rehearse import Rehearsal, rehearse
 from tridiff.fuzz.records import Case, Outcome, Verdict
 from tridiff.fuzz.registry import find
 
+each = pytest.mark.parametrize
 NAN_ROWS = "loops.warp_specialize/nan-unexpected-451c818b3e"
 MOVED = "loops.warp_specialize/unwritten-d21c1bfc0f"
 ONE_STAGE = "loops.warp_specialize/value-1ca4fb2ee7"
@@ -53,7 +54,7 @@ def test_one_nan_in_a_row_is_new():
     assert rehearsal.judged({"out": out})[1] == ()
 
 
-@pytest.mark.parametrize("n", [16, 128])
+@each("n", [16, 128])
 def test_a_second_half_64_columns_further_is_the_known_issue_and_a_wrong_sign_beside_it_is_new(n: int):
     rehearsal = product(MOVED, n=n)
     right = rehearsal.outputs()["out"]
@@ -81,7 +82,7 @@ def test_a_product_that_is_wrong_in_one_partition_too_is_not_the_issue_of_specia
     assert Attribution(outcome).issues(case, outcome(case)) == ()
 
 
-@pytest.mark.parametrize(("name", "issue"), [
+@each("name, issue", [
     ("loops.options/assertion--detail--ispre-876fd9b5b4", "specialised-fold-without-partition"),
     ("loops.options/assertion--op--hasattr-k-0364a370ae", "specialised-nest-without-partition-outputs")])
 def test_an_assertion_for_want_of_partitions_is_known_only_where_the_loop_compiles_without(

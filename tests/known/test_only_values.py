@@ -10,7 +10,7 @@ from tridiff.kernels.codegen.graph import Node
 LONG = 60
 
 
-@pytest.mark.parametrize(("first", "known"), [(constant("1.0", "fp32"), True), (load("in0"), False)])
+@pytest.mark.parametrize("first, known", [(constant("1.0", "fp32"), True), (load("in0"), False)])
 def test_a_long_chain_is_followed_once(first: Node, known: bool):
     chain = (op("neg", 0), *(op("mul", place, place - 1) for place in range(1, LONG)))
     graph = vector(first, *chain, store("out0", X, LONG), out0="fp32", **{} if known else {"in0": "fp32"})

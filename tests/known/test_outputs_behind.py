@@ -104,7 +104,7 @@ def test_a_pair_of_fp8_is_wrong_in_what_is_stored_of_it_alone():
         assert Attribution(lambda relative, good=passes: good).issues(case, wrong(case)) == (mean,)
 
 
-@pytest.mark.parametrize(("bits", "known"), [
+@pytest.mark.parametrize("bits, known", [
     ([0, 0, 1, 0, 0, 0, 5, 0], True), ([0, 0, 1, 0x80, 0, 0, 0, 9], True), ([0, 0, 1, 0, 1, 0, 0, 0], False),
     ([0, 0, 0, 0, 1, 0, 1, 0], False)])
 def test_a_quotient_of_zero_as_fp8_is_wrong_in_upper_pairs_alone(bits: list[int], known: bool):

@@ -176,7 +176,7 @@ def test_overflow_near_the_threshold_is_judged_by_distance():
     assert counts(top, f64([math.inf]), rule) == {"inf": 1}
 
 
-@pytest.mark.parametrize(("below", "known"), [(0, True), (1, True), (2, False)])
+@pytest.mark.parametrize("below, known", [(0, True), (1, True), (2, False)])
 def test_infinity_is_one_step_beyond_the_largest_number_of_a_rounded_reference(below: int, known: bool):
     """A library function within 2 ulp may overflow next to the largest fp64; an infinite result is still infinite."""
     largest = torch.tensor([torch.finfo(torch.float64).max], dtype=torch.float64)

@@ -20,9 +20,11 @@ from tridiff.oracles.dtypes import NAMES, dtype, numpy_dtype, torch_dtype
 from tridiff.oracles.rules import NUM, SET
 from tridiff.oracles.special_values import special_bits
 
+each = pytest.mark.parametrize
 
-@pytest.mark.parametrize("to", NAMES)
-@pytest.mark.parametrize("source", NAMES)
+
+@each("to", NAMES)
+@each("source", NAMES)
 def test_every_pair_of_types_agrees(source: str, to: str):
     x = np.concatenate([array_of_bits(special_bits(source), source), random_patterns(source, (200,), seed=3)])
     if dtype(source).is_float and dtype(source).bits > 8:

@@ -10,6 +10,7 @@ from tridiff.oracles.measured import MEASURED, TRITON, Measured
 from tridiff.oracles.pointwise import accuracy, row_of, rule_for
 from tridiff.oracles.rules import Rule
 
+each = pytest.mark.parametrize
 OPS = sorted({one.op for one in MEASURED})
 
 
@@ -27,7 +28,7 @@ def test_every_version_has_every_row_once():
     assert {"exp", "exp_tl", "sin", "log", "tanh", "erf", "rsqrt", "sigmoid"} <= set(OPS)
 
 
-@pytest.mark.parametrize("one", MEASURED, ids=lambda one: f"{one.op}-{one.triton}")
+@each("one", MEASURED, ids=lambda one: f"{one.op}-{one.triton}")
 def test_a_tolerance_holds_and_is_documented_or_close_to_what_was_measured(one: Measured):
     rule, size = rule_at(one)
     assert rule.kind == "ULP" and one.ulps <= allowed(rule, size)
@@ -36,7 +37,7 @@ def test_a_tolerance_holds_and_is_documented_or_close_to_what_was_measured(one: 
         assert allowed(rule, size) <= 2 * one.ulps + 1
 
 
-@pytest.mark.parametrize("op", OPS)
+@each("op", OPS)
 def test_an_argument_off_by_sixteen_ulps_is_caught(op: str):
     row = row_of(op, "fp32")
     grid = np.concatenate([np.linspace(-0.95, 0.95, 20), np.linspace(1.05, 80, 60), -np.linspace(1.05, 80, 20)])

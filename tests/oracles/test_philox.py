@@ -24,7 +24,7 @@ VECTORS = (
         (0xD16CFE09, 0x94FDCCEB, 0x5001E420, 0x24126EA1)))
 
 
-@pytest.mark.parametrize(("counter", "key", "output"), VECTORS)
+@pytest.mark.parametrize("counter, key, output", VECTORS)
 def test_published_vectors(counter: tuple[int, int, int, int], key: tuple[int, int], output: tuple[int, ...]):
     words = philox.philox4x32(key[0] | key[1] << 32, *counter)
     assert tuple(int(w) for w in words) == output

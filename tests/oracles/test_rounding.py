@@ -9,6 +9,8 @@ import torch
 from tridiff.oracles.by_exact import rounding as exact
 from tridiff.oracles.by_torch import rounding as by_mpmath
 
+each = pytest.mark.parametrize
+
 TINY, TOP = 2.0**-149, float(np.finfo(np.float32).max)
 _INF = math.inf
 
@@ -20,7 +22,7 @@ def both(op: str, mode: str, *values: float, to: str = "fp32") -> tuple[float, f
     return float(first[0]), float(second[0])
 
 
-@pytest.mark.parametrize(("op", "values", "down", "up"), [
+@each("op, values, down, up", [
     ("add", (1.0, 2.0**-30), 1.0, 1 + 2.0**-23), ("sub", (1.0, 2.0**-30), 1 - 2.0**-24, 1.0),
     ("mul", (TINY, 0.5), 0.0, TINY), ("mul", (-TINY, 0.5), -TINY, -0.0), ("div", (1.0, 3.0), 11184810 / 2**25,
                                                                          11184811 / 2**25),
@@ -50,7 +52,7 @@ def test_nearest_is_what_the_processor_does():
         np.testing.assert_array_equal(by_mpmath.rounded(op, "rn", "fp32", *map(torch.from_numpy, given)), native)
 
 
-@pytest.mark.parametrize(("value", "mode", "to", "whole"), [
+@each("value, mode, to, whole", [
     (2.5, "rn", "i32", 2), (-2.5, "rn", "i32", -2), (2.5, "ru", "i32", 3), (-0.5, "rd", "i32", -1),
     (-0.5, "rz", "u32", 0),
     (3e9, "rn", "i32", 2**31 - 1), (-1.0, "rn", "u32", 0), (1e30, "rz", "u64", 2**64 - 1), (-_INF, "ru", "i64", -2**63),

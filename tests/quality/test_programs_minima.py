@@ -28,7 +28,7 @@ MINIMA = [("tie_to_larger_index", 5, 2), ("wrong_tree_mask", 4, 3), ("all_is_any
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize(("fault", "nodes", "elements"), by_day(MINIMA, only=MINIMA[:2]))
+@pytest.mark.parametrize("fault, nodes, elements", by_day(MINIMA, only=MINIMA[:2]))
 def test_minima(fault: str, nodes: int, elements: int, tmp_path: Path, monkeypatch: pytest.MonkeyPatch):
     target = find(f"codegen.{families(fault)[0]}")
     # What is drawn is large; what explicit minimisation proposes need not be.

@@ -9,6 +9,7 @@ import pytest
 from tridiff.fuzz.registry import select
 from tridiff.fuzz.target import Target
 
+each = pytest.mark.parametrize
 ROOT = Path(__file__).resolve().parents[2]
 CONTRACTS = ROOT / "oracles" / "contracts"
 PAGES = sorted(path for path in CONTRACTS.glob("*.md") if path.name != "README.md")
@@ -78,7 +79,7 @@ def test_citations_are_found_in_all_their_forms():
     assert sum(len(list(cited(path.read_text()))) for path in sources()) > 250
 
 
-@pytest.mark.parametrize(("text", "problem"), [
+@each("text, problem", [
     ("helpers.md §99", "helpers.md has no §99"), ("helpers.md §16 row 99", "helpers.md §16 has no row [99]"),
     ("helpers.md §16 rows 4 and 77", "helpers.md §16 has no row [77]"), ("ttg_ops.md §6e", "ttg_ops.md has no §6e"),
 ])
@@ -86,7 +87,7 @@ def test_a_section_that_is_not_there_is_named(text: str, problem: str):
     assert problems(text) == [problem]
 
 
-@pytest.mark.parametrize("target", [one for one in select(("helpers.*",)) if one.contract.startswith("helpers.md")],
+@each("target", [one for one in select(("helpers.*",)) if one.contract.startswith("helpers.md")],
                          ids=lambda one: one.name)
 def test_every_helper_is_described_in_the_section_that_its_target_names(target: Target):
     page, section, _ = next(cited(target.contract))

@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 
-@pytest.mark.parametrize(("said", "block_pointers"), [("3.6.0", "True"), ("3.9.0+git1", "False")])
+@pytest.mark.parametrize("said, block_pointers", [("3.6.0", "True"), ("3.9.0+git1", "False")])
 def test_a_build_without_a_distribution_speaks_for_itself(tmp_path: Path, said: str, block_pointers: str):
     (tmp_path / "triton").mkdir()
     (tmp_path / "triton" / "__init__.py").write_text(

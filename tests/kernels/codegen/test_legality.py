@@ -28,6 +28,7 @@ from tests.kernels.codegen.nodes import (
 from tridiff.kernels.codegen.graph import Bucketize, Expr, Graph, Node, Num, Random, Schedule, Sort, Sym
 from tridiff.kernels.codegen.legality import IllegalGraph, check, types
 
+each = pytest.mark.parametrize
 ROW = row_major(4)
 BUFFERS = (buffer("a", "fp32", 64), buffer("k", "i64", 64), buffer("h", "fp16", 64), buffer("b", "i1", 64))
 OUT = out("o", "fp32", 64)
@@ -57,7 +58,7 @@ LEGAL: dict[str, tuple[Graph, tuple[str, ...]]] = {
     "read backwards": (graph(load("a", apply("add", 63, apply("neg", X)))), ("fp32",))}
 
 
-@pytest.mark.parametrize("name", LEGAL)
+@each("name", LEGAL)
 def test_legal(name: str):
     subject, expected = LEGAL[name]
     check(subject)
@@ -110,7 +111,7 @@ ILLEGAL: dict[str, tuple[Graph, str]] = {
     "deep expression": (graph(value_of(functools.reduce(lambda e, _: apply("neg", e), range(13), X))), "too large")}
 
 
-@pytest.mark.parametrize("name", ILLEGAL)
+@each("name", ILLEGAL)
 def test_refused_in_one_line(name: str):
     subject, reason = ILLEGAL[name]
     with pytest.raises(IllegalGraph) as caught:

@@ -13,6 +13,8 @@ from tridiff.kernels.codegen.graph import Graph, Schedule
 from tridiff.kernels.codegen.harness import script
 from tridiff.kernels.codegen.launch import plan
 
+each = pytest.mark.parametrize
+
 
 def test_equal_bodies_share_a_name_and_different_ones_do_not():
     graph = pointwise().graph
@@ -26,7 +28,7 @@ def test_equal_bodies_share_a_name_and_different_ones_do_not():
     assert static.name != one.name and "105" in static.source and not any(a.kind == "size" for a in static.arguments)
 
 
-@pytest.mark.parametrize("change", [{"upcast": False}, {"static": True}, {"eviction": "evict_first"},
+@each("change", [{"upcast": False}, {"static": True}, {"eviction": "evict_first"},
                                     {"index_dtype": "i64"}, {"unspecialised": True}, {"nan_check": True}])
 def test_options_that_change_the_kernel_change_its_key(change: dict[str, object]):
     graph = halves().graph
@@ -99,7 +101,7 @@ def test_benchmark_scripts_run(tmp_path: Path):
     assert run.stdout.count("failed") == 1
 
 
-@pytest.mark.parametrize("dtype, length, whole", [("u64", 7, False), ("u64", 8, True), ("fp32", 65, False),
+@each("dtype, length, whole", [("u64", 7, False), ("u64", 8, True), ("fp32", 65, False),
                                                   ("fp32", 68, True), ("i8", 30, False), ("fp16", 24, True)])
 def test_descriptors_store_whole_units_of_16_bytes_only(dtype: str, length: int, whole: bool):
     """The hardware writes no less: behind a tensor that ends within a unit it overwrites the rest (Triton #11583)."""

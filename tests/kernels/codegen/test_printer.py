@@ -97,7 +97,7 @@ def test_operators_only_where_signs_are_proven():
     assert one.used == {"div_floor_integer", "remainder_integer"}
 
 
-@pytest.mark.parametrize(("expr", "reason"), [
+@pytest.mark.parametrize("expr, reason", [
     (apply("floordiv", X, Y), "never 0"), (apply("mul", X, 2**62), "beyond i64"),
     (apply("add", X), "two or more"), (apply("mod", X, 2, 2), "2 arguments"),
     (apply("pow_by_natural", Y, apply("neg", Y)), "exponent"),

@@ -10,6 +10,7 @@ from tridiff.kernels.codegen.graph import Apply, Expr, Num, Real, Sym
 from tridiff.kernels.codegen.ranges import Facts
 from tridiff.kernels.codegen.symbolic import NotExact, from_sympy, to_sympy
 
+each = pytest.mark.parametrize
 KNOWN = {"x0": (0, 40), "x1": (0, 3), "n0": (41, 41), "v7": (-100, 100)}
 ROUNDING = {"floor", "ceiling", "trunc_to_int", "round_to_int", "floor_to_int", "ceil_to_int", "to_float",
             "int_true_div", "float_true_div", "sqrt", "round_decimal"}
@@ -64,7 +65,7 @@ def test_nodes_of_inductor_are_known_by_their_names():
     assert from_sympy(FloorDiv(x, sympy.Integer(4))) == Apply("floordiv", (Sym("x0"), Num(4)))
 
 
-@pytest.mark.parametrize("expression", [
+@each("expression", [
     sympy.Rational(1, 2), sympy.sin(sympy.Symbol("x0")), sympy.Symbol("x0") ** -1, sympy.oo,
     sympy.Piecewise((1, sympy.Symbol("x0") > 3))])
 def test_what_is_not_exact_is_refused(expression: sympy.Basic):
@@ -72,7 +73,7 @@ def test_what_is_not_exact_is_refused(expression: sympy.Basic):
         from_sympy(expression)
 
 
-@pytest.mark.parametrize("expr", [Real("0.5"), Apply("sqrt", (Real("2.0"),)), Apply("int_true_div", (Num(1), Num(3)))])
+@each("expr", [Real("0.5"), Apply("sqrt", (Real("2.0"),)), Apply("int_true_div", (Num(1), Num(3)))])
 def test_doubles_stay_here(expr: Expr):
     with pytest.raises(NotExact):
         to_sympy(expr)

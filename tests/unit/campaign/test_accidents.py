@@ -16,6 +16,7 @@ from tridiff.fuzz.campaign.record import Plan, ShardResult
 from tridiff.fuzz.records import Case, CorpusEntry, Outcome, Signature, Verdict
 from tridiff.fuzz.records.outcome import PERHAPS_TRAPPED
 
+each = pytest.mark.parametrize
 SHARD = shard_spec(max_cases=40, rows=16)
 
 
@@ -101,7 +102,7 @@ def test_a_launch_failure_where_no_assertion_may_be_due_is_no_accident(fuzz: Fuz
     assert campaign.findings() and not campaign.unconfirmed()
 
 
-@pytest.mark.parametrize("subject, counts", [("own", False), ("own+fault:out_of_memory", True)])
+@each("subject, counts", [("own", False), ("own+fault:out_of_memory", True)])
 def test_the_memory_cap_is_the_campaigns_own(fuzz: Fuzz, subject: str, counts: bool):
     campaign, result = fuzz(lambda case: "out_of_memory" if case.sizes["rows"] >= 3 else "", subject=subject)
     assert result.findings and bool(campaign.findings()) == counts
@@ -126,7 +127,7 @@ def test_what_was_seen_once_is_neither_stable_nor_counted(fuzz: Fuzz):
     assert doubt(replace(entry, reproduced="1/1")) == doubt(replace(entry, reproduced="0/5")) == ""
 
 
-@pytest.mark.parametrize("about", ["second", "fp16"])
+@each("about", ["second", "fp16"])
 def test_a_failure_of_another_thing_on_the_way_to_the_smallest_case_is_a_finding_of_its_own(
         about: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch):
     """Nothing is drawn behind the first failure, and only what is smaller than that fails as the second. Another dtype

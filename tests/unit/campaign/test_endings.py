@@ -25,8 +25,10 @@ from tridiff.fuzz.campaign.totals import Totals
 from tridiff.fuzz.records import Case
 from tridiff.fuzz.workers.pool import NoWorker, TimeUp
 
+each = pytest.mark.parametrize
 
-@pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM, signal.SIGHUP])
+
+@each("number", [signal.SIGINT, signal.SIGTERM, signal.SIGHUP])
 def test_every_way_to_tell_a_campaign_to_end_is_a_flag(number: signal.Signals):
     before = [signal.getsignal(one) for one in (signal.SIGINT, signal.SIGTERM, signal.SIGHUP)]
     with drivers.interrupts() as asked:
@@ -109,7 +111,7 @@ def finish(one: run.Campaign) -> tuple[Summary, bool]:
     return summary, (one.state / "finished").exists()
 
 
-@pytest.mark.parametrize("losses, errors, executed", [(0, 0, 20), (2, 0, 20), (3, 1, 0)])
+@each("losses, errors, executed", [(0, 0, 20), (2, 0, 20), (3, 1, 0)])
 def test_a_shard_that_is_lost_is_run_again_and_red_if_that_does_not_help(
         tmp_path: Path, here: type[FakePool], losses: int, errors: int, executed: int):
     Executor.losses = losses

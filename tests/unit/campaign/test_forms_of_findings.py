@@ -19,6 +19,7 @@ from tridiff.fuzz.records import ArraySpec, Case, Content
 from tridiff.fuzz.registry import find
 from tridiff.kernels.codegen.graph import Cast, Node
 
+each = pytest.mark.parametrize
 TARGET = "inductor.programs_pointwise"
 
 
@@ -99,7 +100,7 @@ def test_what_the_corpus_has_without_a_form_is_known_beside_one_and_counted(tmp_
     assert files(state) == files(state, "unfinished") == []
 
 
-@pytest.mark.parametrize("at", ["write", "settle", "withdraw"])
+@each("at", ["write", "settle", "withdraw"])
 def test_a_finding_that_is_renamed_survives_a_kill(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, at: str):
     class Killed(BaseException):
         pass
@@ -137,7 +138,7 @@ def test_a_defect_of_a_form_is_not_lost_in_another_defect_beside_it(tmp_path: Pa
     assert not converts(entries[1].case)
 
 
-@pytest.mark.parametrize("issue_of", [lambda case: "" if label(case) else "another", lambda case: "the_same"])
+@each("issue_of", [lambda case: "" if label(case) else "another", lambda case: "the_same"])
 def test_a_finding_keeps_the_form_if_a_known_issue_accounts_for_it_or_for_what_is_without(
         tmp_path: Path, monkeypatch: pytest.MonkeyPatch, issue_of: Callable[[Case], str]):
     monkeypatch.setattr(Attribution, "issues", lambda self, case, outcome: tuple(filter(None, (issue_of(case),))))

@@ -27,6 +27,8 @@ from tridiff.fuzz.registry import find
 from tridiff.fuzz.repro import together
 from tridiff.fuzz.workers.pool import NoWorker
 
+each = pytest.mark.parametrize
+
 
 @pytest.fixture(autouse=True)
 def fake(monkeypatch: pytest.MonkeyPatch) -> type[FakePool]:
@@ -79,7 +81,7 @@ def test_one_case_of_sixteen_runs_alone_all_the_same(tmp_path: Path, monkeypatch
     assert len([one for one in alone if int(one, 16) % joined.ALONE == 0]) >= 5
 
 
-@pytest.mark.parametrize("changes", [
+@each("changes", [
     {"backend": "interpreter"}, {"subject": "own+fault:changed_value"}, {"target": "language.overflow"},
     {"issue": "flip-of-one-element", "target": "language.movement"}])
 def test_other_shards_join_nothing(changes: dict[str, object]):
@@ -96,7 +98,7 @@ def test_a_case_that_fails_in_a_joint_launch_runs_alone_and_becomes_a_finding(
     assert joined.told(tmp_path) == ((), {}, set())
 
 
-@pytest.mark.parametrize(("again", "counting"), [(True, 1), (False, 0)])
+@each("again, counting", [(True, 1), (False, 0)])
 def test_a_joint_launch_that_fails_where_its_cases_pass_is_told(
         again: bool, counting: int, tmp_path: Path, fake: type[FakePool]):
     crashed: list[tuple[Case, ...]] = []

@@ -7,8 +7,10 @@ import pytest
 from tridiff.fuzz.campaign.store import ShardStore
 from tridiff.fuzz.reasons import MOST, REST, by_class, most_frequent_first, reason_class
 
+each = pytest.mark.parametrize
 
-@pytest.mark.parametrize("reason, of_class", [
+
+@each("reason, of_class", [
     ("oracle_conflict: numpy and torch contradict each other in 3 of 1,024 rows of out",
      "oracle_conflict: numpy and torch contradict each other in n of n rows of out"),
     ("sm_80 has no fp8e4nv", "sm_80 has no fp8e4nv"),
@@ -22,7 +24,7 @@ def test_numbers_that_stand_by_themselves_make_no_class(reason: str, of_class: s
     assert reason_class(reason) == of_class == reason_class(of_class)
 
 
-@pytest.mark.parametrize("reason, of_class", [
+@each("reason, of_class", [
     ("baseline: compare is taken from Triton 3.9.0 on", "baseline: it is there from Triton 3.9.0 on"),
     ("descriptors with nested is new in Triton 3.7.0", "it is there from Triton 3.7.0 on"),
     ("pointer.truth takes atomic from Triton 3.9.0 on", "it is there from Triton 3.9.0 on"),

@@ -20,6 +20,7 @@ from tridiff.fuzz.known import Attribution
 from tridiff.fuzz.records import Case, Outcome, Signature, Verdict
 from tridiff.fuzz.workers.pool import TimeUp
 
+each = pytest.mark.parametrize
 SHARD = shard_spec(seconds=100.0, overtime=110.0)
 AMPLE = {"seconds": 10_000.0, "overtime": 11_000.0, "shrink_seconds": 900.0}
 
@@ -106,7 +107,7 @@ def test_shrinking_takes_no_more_than_its_share_of_a_shard(
     assert now[0] - 1000 <= SHARD.seconds + 1
 
 
-@pytest.mark.parametrize("left, there, seconds", [(300.0, 0, 30.0), (300.0, 4, 15.0), (28800.0, 0, 60.0),
+@each("left, there, seconds", [(300.0, 0, 30.0), (300.0, 4, 15.0), (28800.0, 0, 60.0),
                                                   (28800.0, 40, 60.0 / 11), (20.0, 0, 5.0)])
 def test_a_finding_gets_part_of_what_is_left_of_a_campaign_as_long_as_there_are_few(
         tmp_path: Path, left: float, there: int, seconds: float, now: list[float]):
@@ -164,7 +165,7 @@ def test_what_there_was_no_time_to_ask_about_is_not_new(tmp_path: Path, here: ty
     assert one.findings() == [] and len(one.doubtful()) == 1
 
 
-@pytest.mark.parametrize(("answer", "found"), [("known", 0), ("another", 1), ("", 1)])
+@each("answer, found", [("known", 0), ("another", 1), ("", 1)])
 def test_it_is_asked_about_in_the_end(tmp_path: Path, here: type[FakePool], monkeypatch: pytest.MonkeyPatch,
                                       answer: str, found: int):
     late = True

@@ -17,6 +17,7 @@ from tridiff.fuzz.cli.app import run
 from tridiff.fuzz.cli.failure import ending
 from tridiff.fuzz.records import Environment, pretty_json
 
+each = pytest.mark.parametrize
 NOW = 1_900_000_000
 
 
@@ -77,7 +78,7 @@ def test_what_there_is(here: Path, capsys: pytest.CaptureFixture[str]):
     assert names(here) == {"night", "cut", "old", "old-cut", "running"}
 
 
-@pytest.mark.parametrize("arguments, removed", [
+@each("arguments, removed", [
     ((), {"night", "old"}), (("--older-than", "30d"), {"old", "old-cut"}), (("cut",), {"cut"}),
     (("--older-than", "1h"), {"night", "cut", "old", "old-cut"})])
 def test_what_is_removed(arguments: tuple[str, ...], removed: set[str], here: Path,
@@ -88,7 +89,7 @@ def test_what_is_removed(arguments: tuple[str, ...], removed: set[str], here: Pa
     assert (here / "elsewhere" / "plan.json").exists(), "links are removed, not followed"
 
 
-@pytest.mark.parametrize("arguments, said", [
+@each("arguments, said", [
     (("--clear", "running"), "campaign running is running"), (("--clear", "night", "nobody"), "no campaign nobody"),
     (("nobody",), "no campaign nobody"), (("--clear", "../../elsewhere"), "no campaign ../../elsewhere"),
     (("--clear", "link"), "no campaign link"), (("--older-than", "1d"), "--older-than without --clear"),

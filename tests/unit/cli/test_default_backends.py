@@ -5,7 +5,7 @@ import pytest
 from tridiff.fuzz.cli import options
 
 
-@pytest.mark.parametrize(("here", "due"), [
+@pytest.mark.parametrize("here, due", [
     (("cuda", "interpreter", "compile:sm_90"), ("cuda",)),
     (("interpreter", "compile:sm_90"), ("interpreter", "compile", "evaluated:sm_90")),
 ])

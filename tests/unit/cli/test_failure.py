@@ -8,6 +8,8 @@ import pytest
 from tridiff.fuzz.cli.failure import ending
 from tridiff.fuzz.errors import TridiffError
 
+each = pytest.mark.parametrize
+
 
 def raising(error: BaseException) -> int:
     def run(arguments: list[str]) -> int:
@@ -22,7 +24,7 @@ def in_a_folder_of_its_own(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> N
     monkeypatch.delenv("TRIDIFF_TRACEBACK", raising=False)
 
 
-@pytest.mark.parametrize("error, status", [
+@each("error, status", [
     (TridiffError("no", fix="yes"), 2), (KeyboardInterrupt(), 130), (ZeroDivisionError("division by zero"), 3),
     (MemoryError(), 3), (RecursionError("deep"), 3), (OSError(28, "No space left on device"), 3),
     (BrokenPipeError(32, "Broken pipe"), 2), (ModuleNotFoundError("No module named 'scipy'", name="scipy"), 2),
@@ -49,7 +51,7 @@ def test_a_traceback_is_kept_and_named(capsys: pytest.CaptureFixture[str], tmp_p
     assert text.startswith("tridiff 'fuzz'\nPython 3.") and "Traceback (most recent call last)" in text
 
 
-@pytest.mark.parametrize("how", ["option", "variable"])
+@each("how", ["option", "variable"])
 def test_a_traceback_is_shown_to_whoever_asks(how: str, capsys: pytest.CaptureFixture[str], tmp_path: Path,
                                               monkeypatch: pytest.MonkeyPatch):
     def run(arguments: list[str]) -> int:

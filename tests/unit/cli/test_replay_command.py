@@ -56,7 +56,7 @@ def test_a_log_is_told_every_ten_seconds(here: Path, monkeypatch: pytest.MonkeyP
     assert 1 < len(lines) < 9 and lines[0] == "replayed 3 of 1 entries, last triton.mod/value-2"
 
 
-@pytest.mark.parametrize(("asked", "status"), [((), 0), (("--backend", "compile:gfx942"), 2)])
+@pytest.mark.parametrize("asked, status", [((), 0), (("--backend", "compile:gfx942"), 2)])
 def test_a_chip_that_was_asked_for_and_cannot_be_compiled_for_is_not_checked(
         asked: tuple[str, ...], status: int, here: Path, monkeypatch: pytest.MonkeyPatch):
     lacking = Outcome(case_digest="", target="triton.mod", subject="own", backend="compile:gfx942",

@@ -49,7 +49,7 @@ def test_a_case_that_is_a_neighbour_of_another_and_gives_what_that_one_gives_is_
         (("two", TWO), ("minus", minus), ("minus", minus), ("two", TWO)))] == [0, 0, 0, 0]
 
 
-@pytest.mark.parametrize(("values", "wrong", "more"), [
+@pytest.mark.parametrize("values, wrong, more", [
     (("0", "-1"), ("-1", "1"), {"a.1 = 1": "1 > 0"}),  # right for the one, wrong for the other
     (("0", "-1"), ("-1", "0"), {}),  # another wrong value than the neighbour gives
     (("1", "-1"), ("-1", "1"), {}),  # two values lie between them

@@ -9,6 +9,7 @@ from tridiff.fuzz.campaign.findings import id_of
 from tridiff.fuzz.corpus.cause import finding_of, finding_of_pair, same_finding
 from tridiff.fuzz.records import Signature, Verdict
 
+each = pytest.mark.parametrize
 PROGRAMS = "inductor.programs_reduction"
 
 
@@ -44,7 +45,7 @@ def test_what_a_pass_complains_of_is_one_finding_in_all_generated_kernels():
         assert finding_of(other) != known
 
 
-@pytest.mark.parametrize("alone", [
+@each("alone", [
     compile_error("codegen.mixed", "PassManager::run failed"), compile_error("codegen.mixed", "NameError", "source"),
     compile_error("triton.negate", "PassManager::run failed"),
     signature("codegen.mixed", "SIGABRT", "", Verdict.CRASH),
@@ -72,7 +73,7 @@ def test_dtypes_sides_and_widths_of_an_index_are_no_findings_of_their_own():
     assert of("helpers.welford", "states") != of("helpers.welford", "rows")
 
 
-@pytest.mark.parametrize(("one", "other"), [
+@each("one, other", [
     ("cannot cast int1[constexpr[N], constexpr[N]] to <['N', 'N'], fp8e4nv>",
      "cannot cast int32[constexpr[N]] to <['N'], fp8e5>"),
     ("unexpected type fp8e5 and int1", "TypeError: unexpected type fp8e4nv and int1"),

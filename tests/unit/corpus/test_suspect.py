@@ -41,7 +41,7 @@ def graph(*nodes: object, outer: tuple[int, ...] = (1,), r: int | None = None, b
         Schedule(x_blocks=blocks, reduction=reduction, r_block=r_block),))
 
 
-@pytest.mark.parametrize(("program", "within", "around"), [
+@pytest.mark.parametrize("program, within, around", [
     (graph(READ), (), ()),
     # A comparison makes a mask, a mask makes a masked value.
     (graph(BELOW, MASK), ("mask",), ("mask",)),

@@ -15,6 +15,7 @@ from tridiff.oracles.by_numpy.bounded import Real
 from tridiff.oracles.dtypes import FLOATS, NAMES
 from tridiff.oracles.pointwise import rule_of
 
+each = pytest.mark.parametrize
 EXACT = ("BIT", "NUM", "NUM0", "SET")
 NEVER_BOUNDED = {"lgamma"}
 """Operations whose result is open as soon as an operand has an error: nobody wrote a bound of the derivative down."""
@@ -22,12 +23,12 @@ OF_FLOATS = sorted(name for name, op in OPS.items() if op.group not in ("convers
                         and ("fp32",) * op.arity in op.signatures)
 
 
-@pytest.mark.parametrize("name", NAMES)
+@each("name", NAMES)
 def test_every_group_that_is_drawn_may_be_stressed(name: str):
     assert {one.group for one in choices(name)} <= {*swarm.GROUPS}
 
 
-@pytest.mark.parametrize("name", FLOATS)
+@each("name", FLOATS)
 def test_what_no_rule_compares_exactly_counts_as_inexact(name: str):
     """`Entry.inexact` goes by groups; values it misses are drawn where their bits are asked for."""
     missed = [one.op for one in choices(name) if one.result in FLOATS

@@ -245,7 +245,7 @@ def test_time_goes_to_targets_whose_cells_lack_cases_until_none_does(tmp_path: P
     assert lacking.among(names) == {} and one.lacking(night.plan.shards[0]) == {}
 
 
-@pytest.mark.parametrize(("builds", "least"), [(("x", "y"), 0.45), (None, 0.0)])
+@pytest.mark.parametrize("builds, least", [(("x", "y"), 0.45), (None, 0.0)])
 def test_half_of_what_a_gate_has_beyond_the_floor_goes_to_cells_that_lack_cases(
         builds: tuple[str, str] | None, least: float, tmp_path: Path):
     """Nothing is ever reached here, and another target brings much: in a night the cells have their usual part."""

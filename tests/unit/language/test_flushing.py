@@ -14,6 +14,8 @@ from tridiff.fuzz.target import Limits
 from tridiff.kernels.language.call import Call, Operand
 from tridiff.oracles.dtypes import torch_dtype
 
+each = pytest.mark.parametrize
+
 NAN, INFINITY = float("nan"), float("inf")
 POWER = "8.470329472543003e-22"
 """2^-70."""
@@ -35,7 +37,7 @@ def verdicts(case: Case, *results: float) -> list[Verdict]:
             for one in results]
 
 
-@pytest.mark.parametrize("case, right, wrong", [
+@each("case, right, wrong", [
     (called("libdevice.sin.sin", "1e-40"), (1e-40, 0.0), (NAN, 1.0, NORMAL)),
     (called("libdevice.cbrt.cbrt", "-1e-40"), (-4.6415805e-14, -0.0), (NAN, 4.6415805e-14, -1e-14)),
     (called("libdevice.log.log", "1e-40"), (-92.103402, -INFINITY), (NAN, INFINITY, -91.0, 0.0)),
@@ -74,7 +76,7 @@ def test_the_normal_distribution_far_out_is_0_or_1():
         assert verdicts(case, right, INFINITY, 0.5) == [Verdict.AGREE, Verdict.DISAGREE, Verdict.DISAGREE]
 
 
-@pytest.mark.parametrize("topic", ["pointwise", "rounding"])
+@each("topic", ["pointwise", "rounding"])
 def test_hardly_anything_is_open(topic: Topic):
     """Of 300 draws 3.6 and 2.4 % of elements once, where subnormal numbers were open; %, `fmod` and ends of integers
     are left."""

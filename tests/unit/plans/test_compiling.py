@@ -22,6 +22,7 @@ from tridiff.fuzz.versions import offers
 from tridiff.fuzz.workers.pool import Pool, PoolOptions
 from tridiff.kernels.pipelines.plan import Plan, Source, TmaStore, Worker
 
+each = pytest.mark.parametrize
 LACKING = ("this version has no store into another block's shared memory",
            "this version has no Gluon function for TMA reductions",
            "tensor maps gather and scatter rows from sm_100 on",
@@ -41,7 +42,7 @@ def pool(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Pool]:
         yield opened
 
 
-@pytest.mark.parametrize("target", ALL, ids=lambda target: target.name)
+@each("target", ALL, ids=lambda target: target.name)
 def test_drawn_cases_compile_for_sm_90(target: Target, pool: Pool):
     verdicts: collections.Counter[str] = collections.Counter()
     for case in drawn(target, COUNTS.get(target.name, 8), number=11):
@@ -110,7 +111,7 @@ def test_ir_without_a_declared_operation_is_refuted():
         assert found(without, planted="any") == []
 
 
-@pytest.mark.parametrize("name, folds", [("async.copy_ring", False), ("cluster.exchange", False),
+@each("name, folds", [("async.copy_ring", False), ("cluster.exchange", False),
                                          ("gluon.view_chain", True), ("ttgir.text", False)])
 def test_kinds_say_what_their_kernels_must_contain(name: str, folds: bool):
     judge = find(name).judge

@@ -9,6 +9,7 @@ from tridiff.fuzz.records import Case
 from tridiff.fuzz.registry import all_targets
 from tridiff.fuzz.target import Limits, Target
 
+each = pytest.mark.parametrize
 ONE_OF_EACH = ("codegen.sort", "gluon.fp4", "async.copy_ring", "loops.num_stages", "ttgir.text", "tma.boxes")
 OF_A_KIND = ("wgmma.chain", "inductor.programs_pointwise", "gluon.view_chain", "descriptors.boxes", "ttgir.cluster",
              "cluster.exchange", *ONE_OF_EACH)
@@ -18,7 +19,7 @@ def drawn(target: Target, count: int = 4) -> list[Case]:
     return draws(target.draw.cases(Limits(elements=1 << 10, rows=8)), count, seed=8)
 
 
-@pytest.mark.parametrize("name", OF_A_KIND)
+@each("name", OF_A_KIND)
 def test_programs_of_another_kind_are_no_cases(name: str):
     target = all_targets()[name]
     (case,) = drawn(target)[:1]
@@ -30,7 +31,7 @@ def test_programs_of_another_kind_are_no_cases(name: str):
             assert not target.draw.valid(replace(stranger, target=name)), other
 
 
-@pytest.mark.parametrize("name", OF_A_KIND)
+@each("name", OF_A_KIND)
 def test_every_output_has_two_references_and_a_bound_where_its_rule_asks_for_one(name: str):
     target = all_targets()[name]
     for case in drawn(target, 12):

@@ -22,6 +22,7 @@ from tridiff.kernels.pipelines.plan import TMA_SLOT
 from tridiff.oracles.by_numpy.boxes import moved
 from tridiff.oracles.by_torch.boxes import moved as moved_in_torch
 
+each = pytest.mark.parametrize
 PLANE = Boxes(box=(2, 16), tiles=2, shape=(3, 18), ring=1, nan=False, to=(), swizzle=0, at=(-1, 16), axis=0, warps=4,
               dtype="fp32")
 PAIR = Exchange(value="r", tiles=2, ring=1, ahead=0, every=1, rows=32, columns=64, read="", maximum=1, across=False,
@@ -63,7 +64,7 @@ def test_a_block_counts_what_every_owner_of_a_part_sends():
         assert not problem(PAIR) and problem(replace(PAIR, **change))
 
 
-@pytest.mark.parametrize(("record", "write", "faults"), [
+@each("record, write, faults", [
     (replace(PLANE, shape=(3, 20), to=(0, 0)), boxes.source, boxes.FAULTS),
     (PAIR, cluster_exchange.source, cluster_exchange.FAULTS)], ids=["boxes", "exchange"])
 def test_every_fault_changes_the_kernel_in_its_place(record: Any, write: Any, faults: Any):
@@ -78,7 +79,7 @@ def test_every_fault_changes_the_kernel_in_its_place(record: Any, write: Any, fa
         boxes.FAULTS["store_wait_missing"](PLANE, dialect)
 
 
-@pytest.mark.parametrize("target", TARGETS, ids=lambda target: target.name)
+@each("target", TARGETS, ids=lambda target: target.name)
 def test_whatever_fails_shrinks_to_one_tile_of_the_least_size(target: Target):
     for case in drawn(target, 6, number=4):
         while step := next(iter(target.shrink.steps(case)), None):

@@ -14,6 +14,7 @@ from tridiff.fuzz.planted.edit import Edit
 from tridiff.fuzz.planted.harmless import HARMLESS
 from tridiff.fuzz.planted.operators import OPERATORS
 
+each = pytest.mark.parametrize
 PACKAGE = Path(triton.__file__).parent
 
 
@@ -28,7 +29,7 @@ def changed(operator: str, body: str, arguments: str = "self, a, b") -> set[str]
     return {"\n".join(map(ast.unparse, one.body)) for one in found if isinstance(one, ast.FunctionDef)}
 
 
-@pytest.mark.parametrize("operator, body, results", [
+@each("operator, body, results", [
     ("swapped_operands", "return a - b", {"return b - a"}),
     ("swapped_operands", "return a + b", set()),
     ("swapped_operands", "return self.call(a, (b), 3)", set()),
@@ -86,7 +87,7 @@ raise ValueError(a - b)'''
     assert edits_of("f.py", b"def f(a, b=3):\n    pass\n") != []
 
 
-@pytest.mark.parametrize("operator, body, result", [
+@each("operator, body, result", [
     ("reordered_branches", "return a if b else 1", "return 1 if not b else a"),
     ("double_negation", "if a:\n    return b", "if not not a:\n    return b"),
     ("named_result", "return f(a)", "named_result = f(a)\nreturn named_result"),

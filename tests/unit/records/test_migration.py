@@ -19,6 +19,7 @@ from tridiff.fuzz.records.codec import decode_file
 from tridiff.fuzz.records.migration import case_to_2, record_to_2
 from tridiff.fuzz.registry import find
 
+each = pytest.mark.parametrize
 OLD: list[dict[str, Any]] = json.loads(Path(__file__).with_name("schema_1.json").read_text(encoding="utf-8"))
 IDS = [f"{one['old']['target']}-{number}" for number, one in enumerate(OLD)]
 
@@ -56,7 +57,7 @@ def test_every_form_is_there():
     assert {one["delay"]["of"] for one in OLD if "delay" in one} == {"warp", "program"}
 
 
-@pytest.mark.parametrize("one", OLD, ids=IDS)
+@each("one", OLD, ids=IDS)
 def test_an_old_case_says_what_it_said(one: dict[str, Any]):
     new = case_to_2(one["old"])
     assert new["schema"] == SCHEMA and new.get("delay") == one.get("delay")
@@ -67,7 +68,7 @@ def test_an_old_case_says_what_it_said(one: dict[str, Any]):
     assert decode_file(encode(case), Case, source="new.json") == case
 
 
-@pytest.mark.parametrize("one", [one for one in OLD if "arguments" in one],
+@each("one", [one for one in OLD if "arguments" in one],
                          ids=[name for name, one in zip(IDS, OLD, strict=True) if "arguments" in one])
 def test_an_old_case_launches_what_it_launched(one: dict[str, Any]):
     case = read(one["old"])

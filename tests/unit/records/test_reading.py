@@ -10,6 +10,7 @@ import pytest
 from tests.support.refusals import refused
 from tridiff.fuzz.records.reading import read_bytes, unpack_xz
 
+each = pytest.mark.parametrize
 MOST = 1 << 16
 
 
@@ -19,7 +20,7 @@ def test_a_regular_file_is_read_whole(tmp_path: Path):
     assert read_bytes(tmp_path / "a", most=MOST) == read_bytes(tmp_path / "link", most=MOST) == b"x" * MOST
 
 
-@pytest.mark.parametrize("kind, said", [
+@each("kind, said", [
     ("large", "65,537 bytes, the limit is 65,536"), ("sparse", "1,099,511,627,776 bytes, the limit is 65,536"),
     ("pipe", "is not a regular file"), ("device", "is not a regular file"), ("folder", "is not a regular file"),
     ("absent", "cannot be read"), ("loop", "symbolic link"), ("proc", "17 bytes, the limit is 16"),
@@ -65,7 +66,7 @@ def test_a_bomb_is_unpacked_no_further_than_its_limit():
         tracemalloc.stop()
 
 
-@pytest.mark.parametrize("packed", [b"", b"nothing", lzma.compress(b"x" * 99)[:-9],
+@each("packed", [b"", b"nothing", lzma.compress(b"x" * 99)[:-9],
                                     lzma.compress(b"x", lzma.FORMAT_ALONE)])
 def test_what_is_no_whole_xz_stream_is_one_line(packed: bytes):
     with refused("x cannot be unpacked"):

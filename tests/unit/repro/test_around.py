@@ -16,6 +16,7 @@ from tridiff.fuzz.repro.request import Request
 from tridiff.fuzz.repro.script import Run, run, script
 from tridiff.fuzz.target import Limits
 
+each = pytest.mark.parametrize
 ROWS = ("rows",)
 BF16 = case("triton.vector_add", {"rows": 1}, values("a", "bf16", "1", dims=ROWS), values("b", "bf16", "2", dims=ROWS),
             output("out", "bf16", dims=ROWS), block=1)
@@ -23,7 +24,7 @@ LOOP = ENTRIES.load(CORPUS / "language.statements/value-843ef4b6ee.json")
 
 
 @pytest.mark.usefixtures("in_this_process")
-@pytest.mark.parametrize("there", ["OK", "BUG", "SKIP"])
+@each("there", ["OK", "BUG", "SKIP"])
 def test_what_shows_the_difference_of_two_builds_is_taken(monkeypatch: pytest.MonkeyPatch, there: str):
     monkeypatch.setattr(scripts, "run", lambda text, *, path, **_: Run(
         answer=there if path and "out.float()  #" in text else "BUG"))
@@ -40,7 +41,7 @@ def test_narrow_numbers_and_bounds_of_loops_are_right_in_every_interpreter():
 
 
 @pytest.mark.usefixtures("in_this_process")
-@pytest.mark.parametrize("answer", ["BUG", "OK"])
+@each("answer", ["BUG", "OK"])
 def test_a_pause_is_left_out_where_it_fails_without(monkeypatch: pytest.MonkeyPatch, answer: str):
     delayed = next(one for one in draw_cases("helpers.exclusive_scan_decoupled_lookback", Limits(elements=8), 20)
                    if one.delay)

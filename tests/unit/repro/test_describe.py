@@ -118,7 +118,7 @@ def test_elements_of_which_nothing_is_expected_are_not_marked():
     assert first_wrong(one, too_long_to_list_its_inputs, "out1") == ("out1", 2)
 
 
-@pytest.mark.parametrize(("actual", "expected", "dtype", "rule", "wrong"), [
+@pytest.mark.parametrize("actual, expected, dtype, rule, wrong", [
     ("1", "1", "i32", BIT, False), ("1", "2", "i32", BIT, True), ("-1", "255", "u8", BIT, False),
     ("nan", "nan:0x1", "fp32", BIT, True), ("nan", "-nan:0x1", "fp32", NUM, False), ("nan", "1.0", "fp32", NUM, True),
     ("0.0", "-0.0", "fp32", NUM, True), ("0.0", "-0.0", "fp32", NUM0, False), ("inf", "-inf", "fp32", NUM0, True),

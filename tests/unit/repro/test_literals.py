@@ -14,6 +14,7 @@ from tridiff.oracles.bits import to_bits
 from tridiff.oracles.dtypes import NAMES, dtype as dtype_info, torch_dtype
 from tridiff.oracles.special_values import special_bits
 
+each = pytest.mark.parametrize
 SHAPES = ((), (1,), (5,), (2, 3), (17,), (3, 7), (2, 1, 3))
 
 
@@ -53,7 +54,7 @@ def test_torch_expressions_rebuild_the_bits(drawn: tuple[str, torch.Tensor]):
     assert literals.patterns(found) == literals.patterns(wanted), expression
 
 
-@pytest.mark.parametrize("dtype", NAMES)
+@each("dtype", NAMES)
 def test_many_small_numbers_come_back(dtype: str):
     values = (torch.arange(99) ** 3 % 101 % 9).to(torch_dtype(dtype))
     found = run(literals.torch_expression(values, dtype) + literals.view(dtype))
@@ -74,7 +75,7 @@ def test_numpy_expressions_equal_what_is_fetched(drawn: tuple[str, torch.Tensor]
         assert np.array_equal(np.signbit(actual[numbers]), np.signbit(expected[numbers]))
 
 
-@pytest.mark.parametrize(("values", "expression"), [
+@each("values, expression", [
     (torch.arange(-8, 24), "torch.arange(-8, 24, 1, dtype=torch.int64)"),
     (torch.arange(40, 0, -2).reshape(4, 5), "torch.arange(40, 1, -2, dtype=torch.int64).reshape(4, 5)"),
     (torch.full((3, 9), 4), "torch.full((3, 9), 4, dtype=torch.int64)"),

@@ -7,6 +7,8 @@ import pytest
 
 from tridiff.fuzz.repro.loops import drop_empty_loops
 
+each = pytest.mark.parametrize
+
 
 def simplified(text: str) -> str:
     node = ast.parse(textwrap.dedent(text)).body[0]
@@ -33,7 +35,7 @@ def test_an_empty_loop_and_the_literals_only_it_read_go():
     """) == "store(x)"
 
 
-@pytest.mark.parametrize("loop", [
+@each("loop", [
     "range(3)", "range(0, 4, 4)", "range(3, 0, -1)", "range(limit)", "range(0, limit)", "range(first, 4)",
     "tl.static_range(1)", "something(0)", "range(1, 1, 0)",
 ])
@@ -48,7 +50,7 @@ def kernel(x, limit):
 """)
 
 
-@pytest.mark.parametrize("loop", ["range(0)", "range(4, 4)", "range(-1)", "range(0, 3, -1)"])
+@each("loop", ["range(0)", "range(4, 4)", "range(-1)", "range(0, 3, -1)"])
 def test_a_loop_with_an_empty_range_of_literals_goes(loop: str):
     assert simplified(f"""
 def kernel(x):

@@ -87,7 +87,7 @@ class Converter(Runner):
         return outcome_of(case, Verdict.DISAGREE if failed else Verdict.AGREE, signature, reason="x")
 
 
-@pytest.mark.parametrize(("cause", "about"), [("", ""), ("trial", "neg")])
+@pytest.mark.parametrize("cause, about", [("", ""), ("trial", "neg")])
 def test_a_form_that_names_a_finding_which_is_no_known_issue_need_not_stay(
         tmp_path: Path, cause: str, about: str):
     one = replace(entry(case=program("neg"), subject="own", about="neg", title="programs (neg), own"), cause=cause)

@@ -40,7 +40,7 @@ def kernel(x_ptr, out_ptr):
 '''
 
 
-@pytest.mark.parametrize(("asserted", "kept"), [((), False), (("another_type",), True), (("another_shape",), False)])
+@pytest.mark.parametrize("asserted, kept", [((), False), (("another_type",), True), (("another_shape",), False)])
 def test_a_kernel_keeps_what_it_reaches_and_the_assertions_that_are_the_finding(
         asserted: tuple[str, ...], kept: bool):
     text = Verbatim(SOURCE, "gluon").cut(asserted).source

@@ -84,7 +84,7 @@ def test_nothing_is_asked_without_time():
     assert asked(division((-1,), (2,)), floored, late=True) == {}
 
 
-@pytest.mark.parametrize(("verdict", "backend", "told"), [
+@pytest.mark.parametrize("verdict, backend, told", [
     (Verdict.DISAGREE, "interpreter", True), (Verdict.DISAGREE, "cuda", True), (Verdict.CRASH, "interpreter", False),
     (Verdict.HANG, "interpreter", False)])
 def test_neighbours_are_asked_of_wrong_results_and_not_of_what_ends_a_process(

@@ -28,7 +28,7 @@ def sum_of(value: str, dtype: str) -> Case:
         spec if spec.content is None else replace(spec, content=content) for spec in case.arrays))
 
 
-@pytest.mark.parametrize(("dtype", "told"), [
+@pytest.mark.parametrize("dtype, told", [
     ("bf16", "bf16"), ("i16", "narrow int"), ("u64", "wide int"), ("i32", "int"), ("fp32", "fp32")])
 def test_the_only_class_of_dtypes_that_fails_is_told(dtype: str, told: str):
     value = "1" if dtype[0] in "iu" else "1.0"

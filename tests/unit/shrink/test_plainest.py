@@ -15,6 +15,7 @@ from tridiff.fuzz.shrink.explicit import minimise
 from tridiff.fuzz.shrink.slots import slots, value_at
 from tridiff.fuzz.target import Limits
 
+each = pytest.mark.parametrize
 Gives = Callable[[list[float], Case], tuple[float, float]]
 """What is right and what comes out, of the values of a case."""
 
@@ -66,7 +67,7 @@ def maximum(*texts: str, dtype: str) -> Case:
     return reduction("helpers.max2", Explicit(values=texts), cols=len(texts), dtype=dtype)
 
 
-@pytest.mark.parametrize("case", [
+@each("case", [
     maximum("0", "1", dtype="u8"), maximum("0", "-1", dtype="i64"), maximum("0.0", "-inf", dtype="fp16"),
     maximum("0.0", "0.0", "0.0", dtype="fp32")])
 def test_one_fault_comes_to_one_case_in_every_dtype(case: Case):
@@ -116,7 +117,7 @@ def test_what_goes_astray_in_one_form_alone_is_told_as_such():
     assert key != small(division((-1,), (2,)), floored)[1]
 
 
-@pytest.mark.parametrize("name", ["helpers.bucketize_binary_search", "triton.mod"])
+@each("name", ["helpers.bucketize_binary_search", "triton.mod"])
 def test_plainer_forms_are_cases_of_their_target(name: str):
     target = find(name)
     forms = set()

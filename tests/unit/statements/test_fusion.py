@@ -28,7 +28,7 @@ X, Y, HALF = name("x0"), name("x1"), literal(0.5)
 PRODUCT = of("*", X, Y)
 
 
-@pytest.mark.parametrize(("case", "fuses"), [
+@pytest.mark.parametrize("case, fuses", [
     (made(of("+", PRODUCT, X), "fp32"), True), (made(of("-", X, PRODUCT), "fp64"), True),
     (made(of("+", of("/", X, literal(2)), Y), "i32", result="fp32"), True),
     (made(node("idiom", X, Y, name="not_inlined"), "fp32"), True),

@@ -10,7 +10,7 @@ from tridiff.kernels.language.call import Operand, Result
 from tridiff.kernels.language.script import Script
 
 
-@pytest.mark.parametrize(("idiom", "place"), [("offset_narrow_high", 60 & 31), ("offset_lowest", 60)])
+@pytest.mark.parametrize("idiom, place", [("offset_narrow_high", 60 & 31), ("offset_lowest", 60)])
 def test_a_masked_negative_offset_of_eight_bits_reads_from_the_array(idiom: str, place: int):
     line = node("idiom", variable("p1"), variable("x1"), literal(63), name=idiom)
     script = Script(

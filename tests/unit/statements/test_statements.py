@@ -15,6 +15,7 @@ from tridiff.fuzz.statements.launching import declined
 from tridiff.fuzz.target import Limits
 from tridiff.fuzz.workers.pool import Pool, PoolOptions
 
+each = pytest.mark.parametrize
 LIMITS = Limits(elements=1 << 8, rows=8, variants=False)
 
 
@@ -45,14 +46,14 @@ def test_right_programs_are_clean_but_for_known_issues(interpreter: Pool):
     assert sum(one.verdict is Verdict.AGREE for _, one in found) >= 24 and not unknown, unknown
 
 
-@pytest.mark.parametrize("topic", ["statements", "functions", "pointers"])
+@each("topic", ["statements", "functions", "pointers"])
 def test_programs_compile(topic: str):
     with Pool(PoolOptions(backend="compile:sm_90", spare=False)) as pool:
         found = [pool.execute(case, "own") for case in drawn(4, seed=4, topic=topic)]
     assert not any(one.verdict.failed for one in found), [one.signature for one in found]
 
 
-@pytest.mark.parametrize("fault", ["other_branch", "one_trip_more", "lost_carry", "other_update", "other_operator"])
+@each("fault", ["other_branch", "one_trip_more", "lost_carry", "other_update", "other_operator"])
 def test_planted_faults_are_caught(fault: str, interpreter: Pool):
     """Among the first eight programs that are right without the fault and have a place for it, as a rule at once."""
     tried = 0

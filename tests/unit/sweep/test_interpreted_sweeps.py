@@ -16,6 +16,7 @@ from tridiff.fuzz.sweep.messages import result_path
 from tridiff.fuzz.sweep.records import Box, SweepRecord, SweepSpec
 from tridiff.fuzz.sweep.run import Plan, Run, sweep
 
+each = pytest.mark.parametrize
 SPECS = tuple(SweepSpec(op=op, dtypes=tuple(dtypes.split()), planted=planted, bits=16) for op, dtypes, planted in (
     ("exp", "fp16", -1), ("add", "i8 i8", 0x7F01), ("round", "bf16", 0x42F7), ("floor_divide", "i8 i8", -1),
     ("remainder", "u8 u8", -1), ("to_fp8e4nv", "bf16", -1), ("to_i8", "fp16", -1), ("sigmoid", "bf16", -1),
@@ -36,7 +37,7 @@ def of(record: SweepRecord, spec: SweepSpec):
     return next(one for one in record.results if one.spec == spec)
 
 
-@pytest.mark.parametrize("spec", [s for s in SPECS if s.planted < 0], ids=lambda s: s.key)
+@each("spec", [s for s in SPECS if s.planted < 0], ids=lambda s: s.key)
 def test_what_is_right_agrees_on_every_input(swept: SweepRecord, spec: SweepSpec):
     found = of(swept, spec)
     if spec.op == "sigmoid":
@@ -69,7 +70,7 @@ def test_undefined_inputs_are_exactly_those_the_contract_leaves_open(swept: Swee
     assert by_op["to_i8"].judged == 2 * 0x5800 + 8
 
 
-@pytest.mark.parametrize("spec, where, expected", [
+@each("spec, where, expected", [
     (SPECS[1], ((0x7F, 0x7F), (1, 1)), "-128"), (SPECS[2], ((0x42F7, 0x42F7),), "124.0")], ids=["pair", "unary"])
 def test_a_fault_at_one_input_of_the_space_is_found(
         swept: SweepRecord, spec: SweepSpec, where: tuple[tuple[int, int], ...], expected: str):

@@ -9,6 +9,8 @@ from tridiff.fuzz.sweep.records import SweepOptions, SweepSpec
 from tridiff.fuzz.sweep.space import HOST_BITS, STRATIFIED_BITS, deck, space_of
 from tridiff.oracles.special_values import special_bits
 
+each = pytest.mark.parametrize
+
 
 def spec(op: str, *dtypes: str, bits: int = 32) -> SweepSpec:
     return SweepSpec(op=op, dtypes=dtypes, bits=bits)
@@ -27,7 +29,7 @@ def test_every_input_of_a_complete_space_comes_once():
     assert len(set(zip(a.tolist(), b.tolist(), strict=True))) == 1 << 16
 
 
-@pytest.mark.parametrize("op, dtypes, result, complete, on_host, bits", [
+@each("op, dtypes, result, complete, on_host, bits", [
     ("exp", ("fp32",), "fp32", True, False, 32), ("add", ("i16", "i16"), "i16", True, False, 32),
     ("add", ("fp32", "fp32"), "fp32", False, False, STRATIFIED_BITS),
     ("exp", ("fp64",), "fp64", False, True, HOST_BITS), ("to_fp64", ("fp32",), "fp64", True, False, 32),
@@ -39,7 +41,7 @@ def test_spaces_are_complete_up_to_the_limit(
     assert bits - len(dtypes) < space.bits <= bits
 
 
-@pytest.mark.parametrize("name, bits", [("fp64", 16), ("i32", 8), ("fp16", 4), ("u64", 12), ("bf16", 15)])
+@each("name, bits", [("fp64", 16), ("i32", 8), ("fp16", 4), ("u64", 12), ("bf16", 15)])
 def test_a_deck_is_sorted_distinct_and_reproducible(name: str, bits: int):
     listed = deck(name, bits)
     assert len(listed) == 1 << bits and (np.diff(listed.astype(object)) > 0).all()

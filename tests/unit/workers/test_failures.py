@@ -20,6 +20,8 @@ from tridiff.fuzz.workers.failures import Failure, classify
 from tridiff.kernels.language.call import Call, Operand
 from tridiff.oracles.by_torch.language import cast
 
+each = pytest.mark.parametrize
+
 
 class InductorError(RuntimeError):
     """Named as torch.compile names what wraps every failure of its code generator."""
@@ -117,7 +119,7 @@ def refuted_by_a_sanitizer(message: str) -> Exception:
     return Refuted("sanitizer", "consan", message, spent=True)
 
 
-@pytest.mark.parametrize("backend", ["cuda", "interpreter"])
+@each("backend", ["cuda", "interpreter"])
 def test_an_error_where_outputs_are_judged_is_tridiffs_own(backend: str):
     with pytest.raises(Exception, match="unknown dtype") as raised:
         cast(torch.zeros(2), to="no such type")
@@ -133,7 +135,7 @@ def test_an_error_where_outputs_are_judged_is_tridiffs_own(backend: str):
         assert found.reason.startswith("tridiff itself failed while it judged, please report it: ")
 
 
-@pytest.mark.parametrize(("dtype", "values", "debug", "verdict", "said"), [
+@each("dtype, values, debug, verdict, said", [
     ("u32", ("4294967295", "1"), True, Verdict.AGREE, "the trap behind"),
     ("u32", ("3", "1"), True, Verdict.CRASH, "CUDA"),
     ("u32", ("4294967295", "1"), False, Verdict.CRASH, "CUDA"),

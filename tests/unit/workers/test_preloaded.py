@@ -72,7 +72,7 @@ def test_what_many_workers_would_import_is_imported_once_before_they_are_forked(
         assert "The Zen of Python" in log.read_text()
 
 
-@pytest.mark.parametrize(("targets", "subjects", "kinds", "modules"), [
+@pytest.mark.parametrize("targets, subjects, kinds, modules", [
     (("inductor.pointwise",), (), {"interpreter"}, OF_INDUCTOR + OF_TORCH_COMPILE),
     (("inductor.pointwise",), ("own",), {"interpreter"}, ()),
     (("inductor.pointwise", "helpers.maximum"), (), {"compile"}, OF_INDUCTOR),

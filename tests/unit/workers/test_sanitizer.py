@@ -35,7 +35,7 @@ def test_the_setting_ends_with_the_launch_and_debug_is_not_held_against_it():
     assert [one.readback for one in launch.reports] == [{"debug": False}, {"num_warps": 4}]
 
 
-@pytest.mark.parametrize(("said", "kind"), [
+@pytest.mark.parametrize("said, kind", [
     ("Triton Error [CUDA]: device-side assert triggered", Refuted),
     ("CUDA error: misaligned address\nCompile with TORCH_USE_CUDA_DSA to enable device-side assertions", RuntimeError),
 ])

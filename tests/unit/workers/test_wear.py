@@ -31,7 +31,7 @@ def lasts(monkeypatch: pytest.MonkeyPatch, memory: Iterable[int], kernels: int =
     return cases
 
 
-@pytest.mark.parametrize(("kernels", "cases"), [(0, RETIRE_AFTER), (1, RETIRE_AFTER), (3, RETIRE_AFTER // 3)])
+@pytest.mark.parametrize("kernels, cases", [(0, RETIRE_AFTER), (1, RETIRE_AFTER), (3, RETIRE_AFTER // 3)])
 def test_a_case_that_compiles_nothing_wears_its_worker_too(
         monkeypatch: pytest.MonkeyPatch, kernels: int, cases: int):
     assert lasts(monkeypatch, [50 << 20], kernels) == cases
