@@ -76,7 +76,7 @@ class Budget:
         """Shrinking a finding began at `since` (monotonic) and has just ended."""
         self._shrinking += time.monotonic() - since
 
-    # -- the present finding --------------------------------------------------------------------
+    # -- the present finding
 
     def grant(self, signature: Signature, *, seconds: float | None = None) -> None:
         """Fix how long the finding that just turned up may be shrunk: within the shard's share of its time, and so that

@@ -96,7 +96,7 @@ class Hunt:
         self.findings: list[CorpusEntry] = []
         self.sightings: list[Sighting] = []
 
-    # -- drawing --------------------------------------------------------------------------------
+    # -- drawing
 
     def run(self, first: tuple[Case, ...] = ()) -> None:
         """Draw until the budget is used up. first: cases to judge before.
@@ -384,7 +384,7 @@ class Hunt:
                 raise RoundOver
             self._judge(case)
 
-    # -- findings -------------------------------------------------------------------------------
+    # -- findings
 
     def _begin(self, signature: Signature, case: Case, outcome: Outcome, *, seconds: float | None = None) -> None:
         """A finding turned up: it is on disk before anything is tried with it, and has its time."""

@@ -275,7 +275,7 @@ class _Run:
                     total = total.plus(counts_of(path))
         return total
 
-    # -- shards ---------------------------------------------------------------------------------
+    # -- shards
 
     def shards(self, executor: concurrent.futures.Executor, asked: Callable[[], bool]) -> None:
         """Run all that wait."""
