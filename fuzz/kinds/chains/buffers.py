@@ -7,7 +7,7 @@ from hypothesis import strategies as st
 from msgspec import UNSET
 
 from tridiff.fuzz.kinds.chains import layouts
-from tridiff.fuzz.kinds.chains.draft import EVERY, Draft, warps
+from tridiff.fuzz.kinds.chains.draft import EVERY, Draft
 from tridiff.fuzz.kinds.chains.registers import indices
 from tridiff.fuzz.kinds.chains.views import deeper, filled_buffer, look
 from tridiff.kernels.gluon.chain import (
@@ -48,7 +48,7 @@ def _ring(draft: Draft) -> None:
 @st.composite
 def buffer_chains(draw: st.DrawFn, *, elements: int, only: Collection[str] = ()) -> Chain:
     """Two to four buffers, written, read in other layouts, overwritten, freed; their bytes are used again."""
-    draft = Draft(draw, warps=draw(warps(only)), elements=min(elements, 1024), only=only)
+    draft = Draft(draw, elements=min(elements, 1024), only=only)
     live: list[int] = []
     for _ in range(draw(st.integers(2, 6))):
         kind = draw(st.sampled_from(("new", "read", "write", "new", "free", "ring")))
@@ -86,7 +86,7 @@ def buffer_chains(draw: st.DrawFn, *, elements: int, only: Collection[str] = ())
 def gather_chains(draw: st.DrawFn, *, elements: int, only: Collection[str] = ()) -> Chain:
     """Gathers from and scatters to a buffer or a view of it, along any axis, with repeated indices
     where these are defined."""
-    draft = Draft(draw, warps=draw(warps(only)), elements=min(elements, 1024), only=only)
+    draft = Draft(draw, elements=min(elements, 1024), only=only)
     dtype = draft.one(EVERY)
     seen = filled_buffer(draft, dtype=dtype, shape=draft.shape(elements=min(1024, draft.elements), smallest=2))
     for _ in range(draw(st.integers(0, 2))):
@@ -135,7 +135,7 @@ def _scatter(draft: Draft, seen: int, axis: int) -> None:
 @st.composite
 def atomic_chains(draw: st.DrawFn, *, elements: int, only: Collection[str] = ()) -> Chain:
     """Atomic updates of a buffer through indices that collide, with and without masks; what they return is kept."""
-    draft = Draft(draw, warps=draw(warps(only)), elements=min(elements, 1024), only=only)
+    draft = Draft(draw, elements=min(elements, 1024), only=only)
     op: AtomicOperator = draft.one(("add", "max", "min", "and", "or", "xor", "xchg"))
     dtype = draft.one(ATOMIC_DTYPES[op])
     # Two rounds of additions must not leave what the type holds exactly.

@@ -26,16 +26,16 @@ REGISTER_ONLY: tuple[DType, ...] = ("i1",)
 class Draft:
     """Steps so far and what is known of their values."""
 
-    def __init__(self, draw: st.DrawFn, *, warps: int, elements: int, only: Collection[str] = ()) -> None:
+    def __init__(self, draw: st.DrawFn, *, elements: int, only: Collection[str] = ()) -> None:
         self.draw = draw
-        self.warps = warps
+        self.warps = draw(warps(only))
         self.only = only
         """Steps, layouts and element types (`coverage.features`) of which the chain is made, as far as it can be."""
-        self.elements = min(elements, 16 * LANES * warps)
+        self.elements = min(elements, 16 * LANES * self.warps)
         """Most elements of one tensor."""
         self.arrays: list[Global] = []
         self.steps: list[Step] = []
-        self.state = State(warps, self.arrays)
+        self.state = State(self.warps, self.arrays)
 
     def step(self, step: Step) -> int:
         """Take a step that must be legal; its number."""

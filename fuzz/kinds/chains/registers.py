@@ -8,7 +8,7 @@ from msgspec import UNSET
 from msgspec.structs import replace
 
 from tridiff.fuzz.kinds.chains import layouts
-from tridiff.fuzz.kinds.chains.draft import EVERY, REGISTER_ONLY, Draft, warps
+from tridiff.fuzz.kinds.chains.draft import EVERY, REGISTER_ONLY, Draft
 from tridiff.kernels.gluon.chain import (
     Chain,
     Combine,
@@ -47,7 +47,7 @@ def conversion_chains(draw: st.DrawFn, *, elements: int, only: Collection[str] =
     """A tensor, or the numbers of its elements, from layout to layout of a few, no pair of them twice. The compiler
     merges two conversions behind one another, so every pair starts from a load of its own, or the value is changed
     between."""
-    draft = Draft(draw, warps=draw(warps(only)), elements=min(elements, 4096), only=only)
+    draft = Draft(draw, elements=min(elements, 4096), only=only)
     dtype = draft.one((*EVERY, *REGISTER_ONLY))
     shape = draft.shape(elements=min(draft.elements, 2048))
     array = draft.array(dtype, shape)
@@ -83,7 +83,7 @@ def conversion_chains(draw: st.DrawFn, *, elements: int, only: Collection[str] =
 def fold_chains(draw: st.DrawFn, *, elements: int, only: Collection[str] = ()) -> Chain:
     """Reductions or scans of a tensor in any layout, along any axis; a reduction of a reduction at times. No chain has
     both: a scan that does not compile would take the reductions beside it with it."""
-    draft = Draft(draw, warps=draw(warps(only)), elements=min(elements, 4096), only=only)
+    draft = Draft(draw, elements=min(elements, 4096), only=only)
     scans = draft.one(("reduce", "reduce", "scan")) == "scan"
     for _ in range(draw(st.integers(1, 2))):
         dtype = draft.one(FOLDED)
@@ -116,7 +116,7 @@ def fold_chains(draw: st.DrawFn, *, elements: int, only: Collection[str] = ()) -
 @st.composite
 def fp4_chains(draw: st.DrawFn, *, elements: int, only: Collection[str] = ()) -> Chain:
     """Bytes decoded to two four-bit floats each, in any layout, along any axis."""
-    draft = Draft(draw, warps=draw(warps(only)), elements=min(elements, 2048), only=only)
+    draft = Draft(draw, elements=min(elements, 2048), only=only)
     for _ in range(draw(st.integers(1, 3))):
         shape = draft.shape(elements=min(draft.elements, 1024))
         shape = (*shape[:-1], max(shape[-1], 4))
@@ -141,7 +141,7 @@ def _four_each(draft: Draft, shape: tuple[int, ...]) -> Blocked:
 @st.composite
 def register_view_chains(draw: st.DrawFn, *, elements: int, only: Collection[str] = ()) -> Chain:
     """Transpositions, reshapes and gathers of tensors, whose layouts the compiler infers."""
-    draft = Draft(draw, warps=draw(warps(only)), elements=min(elements, 4096), only=only)
+    draft = Draft(draw, elements=min(elements, 4096), only=only)
     dtype = draft.one(EVERY)
     shape = draft.shape(elements=min(draft.elements, 2048))
     value = draft.load(dtype, shape)

@@ -6,7 +6,7 @@ from collections.abc import Callable, Collection
 from hypothesis import strategies as st
 
 from tridiff.fuzz.kinds.chains import layouts
-from tridiff.fuzz.kinds.chains.draft import EVERY, Draft, warps
+from tridiff.fuzz.kinds.chains.draft import EVERY, Draft
 from tridiff.kernels.gluon.chain import (
     Alloc,
     Barrier,
@@ -121,7 +121,7 @@ further buffer is made (notes.md)."""
 def view_chains(draw: st.DrawFn, *, elements: int, only: Collection[str] = ()) -> Chain:
     """Up to four buffers, each seen through a chain of views and at times a second one that leaves the first halfway;
     read through most of the views, at times stored to and read again."""
-    draft = Draft(draw, warps=draw(warps(only)), elements=min(elements, 4096), only=only)
+    draft = Draft(draw, elements=min(elements, 4096), only=only)
     for _ in range(draw(st.sampled_from((2, 4, 3, 1)))):
         dtype = draft.one(EVERY)
         slots = draw(st.sampled_from((0, 0, 0, 1, 2, 3)))
