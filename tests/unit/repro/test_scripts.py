@@ -400,8 +400,7 @@ def test_the_first_form_that_shows_the_bug_is_taken(
     ({"short": "OK", "long": "OK"}, ("short", "OK")), ({"short": "BUG", "long": "OK"}, ("long", "OK")),
     ({"short": "BUG", "long": "SKIP"}, ("long", "SKIP")), ({"short": "BUG", "long": "BUG"}, ("short", "BUG"))])
 def test_a_form_that_the_other_build_has_right_is_preferred(
-    monkeypatch: pytest.MonkeyPatch, beside: dict[str, scripts.Answer], chosen: tuple[str, str]
-):
+        monkeypatch: pytest.MonkeyPatch, beside: dict[str, scripts.Answer], chosen: tuple[str, str]):
     answering(monkeypatch, {"short": "BUG", "long": "BUG"})
     monkeypatch.setattr(scripts, "run", lambda text, *, path, **_: Run(answer=beside[text] if path else "BUG"))
     made = script(stored(SEVEN), other="/another")
@@ -436,8 +435,7 @@ def test_the_child_is_asked_again_without_the_compiler(monkeypatch: pytest.Monke
     ({"subject": "own+fault:nonsense"}, "has no fault 'nonsense'"),
     ({"case": replace(SEVEN, target="helpers.of_tomorrow")}, "unknown target"),
     ({"case": replace(SEVEN, arrays=())}, "cannot draw it|does not fit"),
-    ({"backend": 'cuda"; import os'}, "unknown backend"),
-])
+    ({"backend": 'cuda"; import os'}, "unknown backend")])
 def test_what_has_no_script_says_why(changes: dict[str, object], message: str):
     options = {"case": SEVEN, "subject": "own", "backend": "interpreter"} | changes
     with refused(message) as caught:
