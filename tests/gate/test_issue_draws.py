@@ -8,8 +8,7 @@ import msgspec
 import pytest
 from typer.testing import CliRunner
 
-from tests.gate.test_plan import entry as found_entry
-from tests.gate.test_plan import options
+from tests.gate.test_plan import entry as found_entry, options
 from tests.known.test_issues import entry as known_entry
 from tests.support.campaigns import shard_spec
 from tests.support.cases import addition

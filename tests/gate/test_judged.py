@@ -7,8 +7,7 @@ import pytest
 
 from tests.gate.test_plan import ENTRIES, entry, options
 from tests.support.cases import addition
-from tests.support.pairs import CASE, keep, observed, outcome
-from tests.support.pairs import Side as Answers
+from tests.support.pairs import CASE, Side as Answers, keep, observed, outcome
 from tridiff.fuzz.builds.alike import Alike
 from tridiff.fuzz.campaign.gathered import NO_TIME
 from tridiff.fuzz.campaign.record import Counts, ShardSpec, Summary, TargetCounts

@@ -18,8 +18,7 @@ import torch
 import triton
 import triton.experimental
 from triton.backends.compiler import GPUTarget
-from triton.backends.nvidia import compiler
-from triton.backends.nvidia import driver as nvidia
+from triton.backends.nvidia import compiler, driver as nvidia
 
 from tridiff.fuzz.launching.apart import tried
 
