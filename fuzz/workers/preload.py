@@ -1,9 +1,10 @@
-"""A process that has torch and one build of Triton imported and forks zygotes for all drivers of a campaign.
+"""Processes that have torch and one build of Triton imported and fork zygotes for all drivers of a campaign.
 
 Importing takes seconds of a core, and each driver needs a zygote for each build and kind of backend: they share one
-import. A driver connects to the process's socket and sends a `Begin` line with the three standard streams of its zygote
-as descriptors; the answer is the zygote's process number. A zygote is a session of its own, ends with its driver,
-whose pipe it reads, and with this process, which ends with the campaign's.
+import, and builds and kinds share that of everything but Triton. A driver connects to the process's socket and sends a
+`Begin` line with the three standard streams of its zygote as descriptors; the answer is the zygote's process number. A
+zygote is a session of its own, ends with its driver, whose pipe it reads, and with this process, which ends with the
+campaign's.
 """
 
 import contextlib
@@ -14,6 +15,9 @@ import signal
 import socket
 import sys
 import tempfile
+import traceback
+from pathlib import Path
+from typing import NoReturn
 
 from tridiff.fuzz.workers import addresses, environment, protocol, zygote
 
@@ -23,19 +27,62 @@ INSTEAD = {"trials": "tridiff.fuzz.blame.child", "scripts": "tridiff.fuzz.repro.
 """Modules whose `forked` a fork may run instead of a zygote's work: processes that run trials, that write a script."""
 
 
-def main(address: str, backend: str, parent: int, more: tuple[str, ...] = ()) -> None:
-    """Serve until somebody ends this process. address: of the socket. backend: one of the kind that zygotes are for.
-    parent: number of the process that started this one. more: modules that are imported beside what every worker
-    needs."""
+def main(asked: str, parent: int, alone: int | None = None) -> None:
+    """Be the parent of all processes that a file asks for, or the one of a number, until somebody ends this process.
+    parent: number of the process that started this one."""
     zygote.die_with_parent(parent)
     zygote.ignore_ends()
     resource.setrlimit(resource.RLIMIT_CORE, (0, 0))
+    every = protocol.read_preloads(Path(asked).read_bytes())
+    if alone is not None:
+        return _serve(every[alone])
+    zygote.share()
+    for number, one in enumerate(every):
+        ours = os.getpid()
+        if not os.fork():
+            zygote.die_with_parent(ours)
+            _become(one, asked, number)
+    # They end with this process; whoever ended before is gone at once.
+    signal.signal(signal.SIGCHLD, signal.SIG_IGN)
+    while True:
+        signal.pause()
+
+
+def _become(one: protocol.Preload, asked: str, number: int) -> NoReturn:
+    """Be one of the processes, in a fork of that which has imported what they share."""
+    os.setsid()
+    log = os.open(Path(one.address).with_suffix(".log"), os.O_WRONLY | os.O_CREAT | os.O_APPEND, 0o644)
+    for stream in (1, 2):
+        os.dup2(log, stream)
+    folders = [Path(folder) for folder in one.build.split(os.pathsep) if folder]
+    shared = {name.partition(".")[0] for name in sys.modules}
+    if "triton" in shared or any((folder / name).exists() or (folder / f"{name}.py").exists()
+                                 for folder in folders for name in shared):
+        # The build has its own torch, for instance.
+        os.execve(sys.executable, [sys.executable, "-m", "tridiff.fuzz.workers.preload", asked, str(os.getppid()),
+                                   str(number)], one.environment)
+    os.environ.clear()
+    os.environ.update(one.environment)
+    sys.path[1:1] = map(str, folders)  # behind the current folder, as PYTHONPATH is
+    importlib.invalidate_caches()
+    code = 70
+    try:
+        _serve(one)
+    except BaseException:
+        traceback.print_exc()
+    finally:
+        sys.stderr.flush()
+        os._exit(code)
+
+
+def _serve(asked: protocol.Preload) -> None:
+    """Be one of the processes, until somebody ends it."""
     listener = socket.socket(socket.AF_UNIX, socket.SOCK_STREAM)
-    with addresses.short(address) as name:
+    with addresses.short(asked.address) as name:
         listener.bind(name)
     listener.listen(256)
-    zygote.prepare(more)
-    environment.warm(backend)
+    zygote.prepare(asked.more)
+    environment.warm(asked.backend)
     # Whoever ended is gone at once: nobody waits for zygotes here.
     signal.signal(signal.SIGCHLD, signal.SIG_IGN)
     while True:
@@ -77,8 +124,6 @@ def _begin(request: protocol.Begin, streams: list[int], ours: tuple[socket.socke
             zygote.serve(request.backend, request.device, request.memory)
         code = 0
     except BaseException:
-        import traceback
-
         traceback.print_exc()
     finally:
         sys.stdout.flush()
@@ -87,4 +132,4 @@ def _begin(request: protocol.Begin, streams: list[int], ours: tuple[socket.socke
 
 
 if __name__ == "__main__":
-    main(sys.argv[1], sys.argv[2], int(sys.argv[3]), tuple(sys.argv[4:]))
+    main(sys.argv[1], *map(int, sys.argv[2:]))

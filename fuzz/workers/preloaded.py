@@ -9,9 +9,11 @@ import socket
 import subprocess
 import sys
 import time
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from pathlib import Path
 from typing import IO
+
+import msgspec
 
 from tridiff.fuzz.backends import FOR_CHIPS, kind
 from tridiff.fuzz.backends.watched import VARIABLE
@@ -32,8 +34,9 @@ _REFUSALS = 10
 
 
 class Preloaded:
-    """One preloaded process for each build, with the interpreter's switch on and off as the backends need it. Use as
-    a context; drivers are told the `folder`."""
+    """One preloaded process for each build, with the interpreter's switch on and off as the backends need it; where
+    there are several, one process forks them that has imported what they share. Use as a context; drivers are told the
+    `folder`."""
 
     def __init__(self, builds: Iterable[str], backends: Iterable[str], *, watched: str = "",
                  more: Callable[[frozenset[str]], tuple[str, ...]] = lambda kinds: ()) -> None:
@@ -48,27 +51,32 @@ class Preloaded:
         modes = {kind(backend) == "interpreter": backend for backend in backends}
         modules = {mode: more(frozenset(map(kind, backends)) & ({"interpreter"} if mode else {"cuda", *FOR_CHIPS}))
                    for mode in modes}
-        self._processes = [self._start(build, backend, watched if build == builds[0] else "", modules[mode])
-                           for build in builds for mode, backend in modes.items()]
+        asked = [protocol.Preload(address=str(_address(self.folder, build, mode)), backend=backend, build=build,
+                       environment=environment_of(build, mode, watched if build == builds[0] else ""),
+                       more=modules[mode]) for build in builds for mode, backend in modes.items()]
+        for one in asked:
+            # Whoever finds it knows that the process is to come.
+            Path(one.address).with_suffix(".log").touch()
+        self._process = self._start(asked)
 
-    def _start(self, build: str, backend: str, watched: str, modules: tuple[str, ...]) -> "subprocess.Popen[bytes]":
-        interpreted = kind(backend) == "interpreter"
-        address = _address(self.folder, build, interpreted)
-        with open(address.with_suffix(".log"), "wb") as log:
+    def _start(self, asked: Sequence[protocol.Preload]) -> "subprocess.Popen[bytes]":
+        file = self.folder / "asked.json"
+        file.write_bytes(msgspec.json.encode(asked))
+        alone = len(asked) == 1
+        log = Path(asked[0].address).with_suffix(".log") if alone else file.with_suffix(".log")
+        with open(log, "wb") as errors:
             return subprocess.Popen(
-                [sys.executable, "-m", "tridiff.fuzz.workers.preload", str(address), backend,
-                 str(os.getpid()), *modules],
-                stdin=subprocess.DEVNULL, stdout=log, stderr=log, env=environment_of(build, interpreted, watched),
-                start_new_session=True)
+                [sys.executable, "-m", "tridiff.fuzz.workers.preload", str(file), str(os.getpid()),
+                 *(["0"] if alone else [])],
+                stdin=subprocess.DEVNULL, stdout=errors, stderr=errors, start_new_session=True,
+                env=asked[0].environment if alone else environment_of("", False))
 
     def __enter__(self) -> "Preloaded":
         return self
 
     def __exit__(self, *exception: object) -> None:
-        for process in self._processes:
-            process.kill()
-        for process in self._processes:
-            process.wait()
+        self._process.kill()  # and with it those that it has forked
+        self._process.wait()
         self._owned.remove()
 
 

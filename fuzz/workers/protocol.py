@@ -11,6 +11,18 @@ from tridiff.fuzz.records.codec import printable
 from tridiff.fuzz.records.observed import Observe, Observed
 
 
+class Preload(Record, kw_only=True):
+    """A process that is to be preloaded. address: of its socket, beside which its log is. backend: one of the kind that
+    its zygotes are for. build: folders that come first in the path, "" for none. environment: its variables, in which
+    these folders are. more: modules that it imports beside what every worker needs."""
+
+    address: str
+    backend: str
+    build: str
+    environment: dict[str, str]
+    more: tuple[str, ...]
+
+
 class Begin(Record, kw_only=True, tag="begin"):
     """To a preloaded process: fork a zygote for a backend, with these environment variables beside its own. instead:
     what the fork is to be instead of a zygote, one of `preload.INSTEAD`; arguments: of that."""
@@ -148,6 +160,11 @@ def read_child(data: bytes) -> FromChild:
         return _FROM_CHILD.decode(data)
     except _UNREADABLE as error:
         raise Garbled(_what(data, error)) from None
+
+
+def read_preloads(data: bytes) -> tuple[Preload, ...]:
+    """The processes in a file of the campaign's own."""
+    return msgspec.json.decode(data, type=tuple[Preload, ...])
 
 
 def read_begin(data: bytes) -> Begin:

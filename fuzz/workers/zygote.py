@@ -102,6 +102,18 @@ def main(backend: str, device: int, memory: int, parent: int) -> None:
     _serve(backend, device, memory, out)
 
 
+def share() -> None:
+    """Import what all builds and kinds of backends have in common: everything but Triton, and what imports it."""
+    for module in _IMPORTED:
+        if module.partition(".")[0] != "triton":
+            importlib.import_module(module)
+    from tridiff.fuzz.registry import all_targets
+
+    all_targets()
+    gc.collect()
+    gc.freeze()
+
+
 def prepare(more: tuple[str, ...] = ()) -> None:
     """Import whatever a worker needs, and have it in common with all that are forked. more: modules that are worth it
     where many are."""

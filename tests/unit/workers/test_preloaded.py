@@ -4,13 +4,17 @@ import os
 import signal
 import time
 from collections.abc import Iterator
+from dataclasses import replace
 from pathlib import Path
 
+import ml_dtypes
 import pytest
 
 from tests.support.campaigns import campaign_options
 from tests.support.cases import addition
+from tests.support.planted import PACKAGE, edit_in
 from tridiff.fuzz.campaign import drivers
+from tridiff.fuzz.planted.copy import plant
 from tridiff.fuzz.records import Verdict
 from tridiff.fuzz.workers.pool import Pool, PoolOptions
 from tridiff.fuzz.workers.preloaded import Preloaded, environment_of, fork_zygote
@@ -70,6 +74,26 @@ def test_what_many_workers_would_import_is_imported_once_before_they_are_forked(
         assert pool.worker and told == [{"interpreter"}, {"compile"}]
         [log] = made.folder.glob("*-interpreted.log")
         assert "The Zen of Python" in log.read_text()
+
+
+def test_builds_and_modes_share_all_but_triton(tmp_path: Path):
+    wrong = plant(edit_in("language/semantic.py", "TritonSemantic.add", "other_instruction", "create_fadd"), PACKAGE,
+                  tmp_path / "wrong")
+    own = tmp_path / "own"  # with a package that is shared otherwise
+    own.mkdir()
+    for package in (PACKAGE, Path(ml_dtypes.__file__).parent):
+        (own / package.name).symlink_to(package)
+    verdicts, parents, commands = [], set(), []
+    with Preloaded(("", str(wrong), str(own)), ("interpreter", "compile:sm_90")) as made:
+        for build in ("", str(wrong), str(own)):
+            with Pool(replace(options(made), build=build)) as pool:
+                verdicts.append(pool.execute(CASE, "own").verdict)
+                process = parent_of(pool.processes()[0])
+                parents.add(parent_of(process))
+                commands.append(Path(f"/proc/{process}/cmdline").read_bytes().split(b"\0")[-2])
+    assert verdicts == [Verdict.AGREE, Verdict.DISAGREE, Verdict.AGREE] and len(parents) == 1
+    assert commands == [str(os.getpid()).encode()] * 2 + [b"4"], "the last one imports for itself"
+    assert all(gone(process) for process in parents)
 
 
 @pytest.mark.parametrize("targets, subjects, kinds, modules", [
