@@ -24,10 +24,11 @@ from tridiff.fuzz.pair.log import PairLog
 from tridiff.fuzz.pair.pool import PairPool
 from tridiff.fuzz.records import Case, Environment
 from tridiff.fuzz.registry import find
+from tridiff.fuzz.target.subjects import of_inductor
 from tridiff.fuzz.workers.pool import Pool, PoolOptions
 from tridiff.fuzz.workers.preloaded import WATCHED
 
-_pools: dict[tuple[str, int, tuple[str, str] | None], Pool | PairPool] = {}
+_pools: dict[tuple[str, bool, int, tuple[str, str] | None], Pool | PairPool] = {}
 
 
 _preloaded = ""
@@ -40,12 +41,14 @@ def use_preloaded(folder: str) -> None:
 
 
 def pool_for(spec: ShardSpec, state: Path) -> Pool | PairPool:
-    """The process's pool for the shard's kind of backend and device; kept warm between shards."""
-    key = (kind(spec.backend), spec.device, spec.builds)
+    """The process's pool for the shard's kind of backend and device, and for what Inductor's subjects import; kept warm
+    between shards."""
+    more = of_inductor(spec.subject) and kind(spec.backend) != "cuda"
+    key = (kind(spec.backend), more, spec.device, spec.builds)
     pool = _pools.get(key)
     wanted = PoolOptions(backend=spec.backend, device=spec.device, hang_limit=spec.hang_limit, memory=spec.memory,
                          cache_directory=str(state / "cache" / kind(spec.backend)), spare=kind(spec.backend) == "cuda",
-                         preloaded=_preloaded)
+                         preloaded=_preloaded, more=more)
     if pool is not None and (pool.options.hang_limit, pool.options.memory) != (wanted.hang_limit, wanted.memory):
         pool.close()
         pool = None

@@ -58,6 +58,8 @@ class PoolOptions:
     """Folder with the `triton` package to run (`fuzz.builds`); "" for the installed one."""
     preloaded: str = ""
     """Folder of the campaign's preloaded processes; "" for a zygote that imports for itself."""
+    more: bool = False
+    """Whether workers need what preloaded processes import for some of them alone."""
     watched: str = ""
     """What workers note of the functions that a case runs (`fuzz.backends.watched`); preloaded processes know it."""
 
@@ -96,7 +98,7 @@ class Forks:
         places = {"TRITON_CACHE_DIR": options.cache_directory or str(self._folder / "cache"), "TMPDIR": str(temporary)}
         if options.preloaded:
             forked = fork_zygote(Path(options.preloaded), build=options.build, backend=options.backend, log=log,
-                                 device=options.device, memory=options.memory, environment=places)
+                                 device=options.device, memory=options.memory, environment=places, more=options.more)
             if forked is not None:
                 return forked
         environment = environment_of(options.build, kind(options.backend) == "interpreter", options.watched) | places

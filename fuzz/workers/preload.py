@@ -1,10 +1,11 @@
 """Processes that have torch and one build of Triton imported and fork zygotes for all drivers of a campaign.
 
 Importing takes seconds of a core, and each driver needs a zygote for each build and kind of backend: they share one
-import, and builds and kinds share that of everything but Triton. A driver connects to the process's socket and sends a
-`Begin` line with the three standard streams of its zygote as descriptors; the answer is the zygote's process number. A
-zygote is a session of its own, ends with its driver, whose pipe it reads, and with this process, which ends with the
-campaign's.
+import, and builds and kinds share that of everything but Triton. What some workers alone need, which takes as long
+again, is imported by a fork of the process once somebody asks for it. A driver connects to the process's socket and
+sends a `Begin` line with the three standard streams of its zygote as descriptors; the answer is the zygote's process
+number. A zygote is a session of its own, ends with its driver, whose pipe it reads, and with this process, which ends
+with the campaign's.
 """
 
 import contextlib
@@ -16,12 +17,17 @@ import socket
 import sys
 import tempfile
 import traceback
+from collections.abc import Callable
+from functools import partial
 from pathlib import Path
 from typing import NoReturn
 
 from tridiff.fuzz.workers import addresses, environment, protocol, zygote
 
 STREAMS = 3
+
+MORE = "-more"
+"""Behind an address: that of the fork which has imported `protocol.Preload.more`. Answered to whoever needs it."""
 
 INSTEAD = {"trials": "tridiff.fuzz.blame.child", "scripts": "tridiff.fuzz.repro.child"}
 """Modules whose `forked` a fork may run instead of a zygote's work: processes that run trials, that write a script."""
@@ -65,24 +71,19 @@ def _become(one: protocol.Preload, asked: str, number: int) -> NoReturn:
     os.environ.update(one.environment)
     sys.path[1:1] = map(str, folders)  # behind the current folder, as PYTHONPATH is
     importlib.invalidate_caches()
-    code = 70
-    try:
-        _serve(one)
-    except BaseException:
-        traceback.print_exc()
-    finally:
-        sys.stderr.flush()
-        os._exit(code)
+    _ended(partial(_serve, one))
 
 
-def _serve(asked: protocol.Preload) -> None:
-    """Be one of the processes, until somebody ends it."""
+def _serve(asked: protocol.Preload, *, more: bool = False) -> None:
+    """Be one of the processes, until somebody ends it. more: that with `Preload.more`, in a fork of the other."""
     listener = socket.socket(socket.AF_UNIX, socket.SOCK_STREAM)
-    with addresses.short(asked.address) as name:
+    with addresses.short(asked.address + MORE if more else asked.address) as name:
         listener.bind(name)
     listener.listen(256)
-    zygote.prepare(asked.more)
-    environment.warm(asked.backend)
+    zygote.prepare(asked.more if more else ())
+    if not more:
+        environment.warm(asked.backend)
+    beside = False
     # Whoever ended is gone at once: nobody waits for zygotes here.
     signal.signal(signal.SIGCHLD, signal.SIG_IGN)
     while True:
@@ -92,12 +93,46 @@ def _serve(asked: protocol.Preload) -> None:
             data, descriptors, _, _ = socket.recv_fds(connection, 1 << 16, STREAMS)
             try:
                 request = protocol.read_begin(data)
-                if len(descriptors) == STREAMS:
+                if len(descriptors) != STREAMS:
+                    continue
+                if asked.more and not more and (request.more or (request.instead and beside)):
+                    if not beside:
+                        _fork_more(asked, (listener.fileno(), connection.fileno(), *descriptors))
+                    beside = True
+                    connection.sendall(f"{MORE}\n".encode())
+                else:
                     pid = _begin(request, descriptors, (listener, connection))
                     connection.sendall(f"{pid}\n".encode())
             finally:
                 for one in descriptors:
                     os.close(one)
+
+
+def _fork_more(asked: protocol.Preload, ours: tuple[int, ...]) -> None:
+    log = os.open(f"{asked.address}{MORE}.log", os.O_WRONLY | os.O_CREAT | os.O_TRUNC, 0o644)
+    parent = os.getpid()
+    if os.fork():
+        return os.close(log)
+    zygote.die_with_parent(parent)
+    for one in ours:
+        os.close(one)
+    for stream in (1, 2):
+        os.dup2(log, stream)
+    _ended(partial(_serve, asked, more=True))
+
+
+def _ended(work: Callable[[], None]) -> NoReturn:
+    """Do a fork's work, and end it."""
+    code = 70
+    try:
+        work()
+        code = 0
+    except BaseException:
+        traceback.print_exc()
+    finally:
+        sys.stdout.flush()
+        sys.stderr.flush()
+        os._exit(code)
 
 
 def _begin(request: protocol.Begin, streams: list[int], ours: tuple[socket.socket, ...]) -> int:
@@ -106,29 +141,25 @@ def _begin(request: protocol.Begin, streams: list[int], ours: tuple[socket.socke
     pid = os.fork()
     if pid:
         return pid
-    code = 70
-    try:
-        zygote.die_with_parent(parent)
-        os.setsid()
-        signal.signal(signal.SIGCHLD, signal.SIG_DFL)
-        for one in ours:
-            one.close()
-        for place, descriptor in enumerate(streams):
-            os.dup2(descriptor, place)
-            os.close(descriptor)
-        os.environ.update(request.environment)
-        tempfile.tempdir = None  # looked for again in that environment
-        if request.instead:
-            importlib.import_module(INSTEAD[request.instead]).forked(*request.arguments)
-        else:
-            zygote.serve(request.backend, request.device, request.memory)
-        code = 0
-    except BaseException:
-        traceback.print_exc()
-    finally:
-        sys.stdout.flush()
-        sys.stderr.flush()
-        os._exit(code)
+    _ended(partial(_be, request, streams, ours, parent))
+
+
+def _be(request: protocol.Begin, streams: list[int], ours: tuple[socket.socket, ...], parent: int) -> None:
+    """What was asked for, in a fork."""
+    zygote.die_with_parent(parent)
+    os.setsid()
+    signal.signal(signal.SIGCHLD, signal.SIG_DFL)
+    for one in ours:
+        one.close()
+    for place, descriptor in enumerate(streams):
+        os.dup2(descriptor, place)
+        os.close(descriptor)
+    os.environ.update(request.environment)
+    tempfile.tempdir = None  # looked for again in that environment
+    if request.instead:
+        importlib.import_module(INSTEAD[request.instead]).forked(*request.arguments)
+    else:
+        zygote.serve(request.backend, request.device, request.memory)
 
 
 if __name__ == "__main__":

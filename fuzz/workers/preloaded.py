@@ -41,8 +41,8 @@ class Preloaded:
     def __init__(self, builds: Iterable[str], backends: Iterable[str], *, watched: str = "",
                  more: Callable[[frozenset[str]], tuple[str, ...]] = lambda kinds: ()) -> None:
         """watched: what workers of the first build note (`fuzz.backends.watched`), which lies in the folder as WATCHED,
-        too. more: the modules that a process imports beside what every worker needs, from the kinds of backends that it
-        is for."""
+        too. more: the modules that some workers of a process need beside what every one does, from the kinds of
+        backends that it is for."""
         self._owned = OwnFolder(PREFIX)
         self.folder = self._owned.path
         (self.folder / WATCHED).write_text(watched)
@@ -134,10 +134,11 @@ class Zygote:
 
 
 def fork_zygote(folder: Path, *, build: str, backend: str, device: int, memory: int, log: Path,
-                environment: Mapping[str, str]) -> Zygote | None:
+                environment: Mapping[str, str], more: bool = False) -> Zygote | None:
     """A zygote of the preloaded process for a build; None if there is none, or it does not answer. folder: of the
-    campaign's preloaded processes. environment: variables that the zygote has beside those of that process."""
-    begin = protocol.Begin(backend=backend, device=device, memory=memory, environment=dict(environment))
+    campaign's preloaded processes. environment: variables that the zygote has beside those of that process. more:
+    whether it is to have the modules that some workers need."""
+    begin = protocol.Begin(backend=backend, device=device, memory=memory, environment=dict(environment), more=more)
     return fork(folder, begin, build=build, log=log)
 
 
@@ -153,6 +154,14 @@ def fork(folder: Path, begin: protocol.Begin, *, build: str = "", log: Path) -> 
     """What a preloaded process forks when it is asked to; None if there is none, or it does not answer."""
     address = _address(folder, build, kind(begin.backend) == "interpreter")
     end = time.monotonic() + ANSWER_SECONDS
+    found = _asked(address, begin, log, end)
+    if isinstance(found, Path):
+        found = _asked(found, begin, log, end)
+    return found if isinstance(found, Zygote) else None
+
+
+def _asked(address: Path, begin: protocol.Begin, log: Path, end: float) -> Zygote | Path | None:
+    """What the process at an address forks; the address of another that is to be asked instead."""
     with contextlib.ExitStack() as stack, contextlib.suppress(OSError, ValueError):
         connection = stack.enter_context(socket.socket(socket.AF_UNIX, socket.SOCK_STREAM))
         if not _connected(connection, address, end):
@@ -162,8 +171,10 @@ def fork(folder: Path, begin: protocol.Begin, *, build: str = "", log: Path) -> 
         errors = stack.enter_context(open(log, "wb"))
         socket.send_fds(connection, [protocol.line(begin)], [ours_in, ours_out, errors.fileno()])
         connection.settimeout(max(end - time.monotonic(), 0.1))
-        pid = int(connection.recv(64))
-        return Zygote(pid, os.fdopen(os.dup(theirs_in), "wb", buffering=0),
+        answer = connection.recv(64).decode().strip()
+        if not answer.isdigit():
+            return address.with_name(address.name + answer) if answer else None
+        return Zygote(int(answer), os.fdopen(os.dup(theirs_in), "wb", buffering=0),
                       os.fdopen(os.dup(theirs_out), "rb", buffering=0))
     return None
 

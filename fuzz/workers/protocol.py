@@ -14,7 +14,7 @@ from tridiff.fuzz.records.observed import Observe, Observed
 class Preload(Record, kw_only=True):
     """A process that is to be preloaded. address: of its socket, beside which its log is. backend: one of the kind that
     its zygotes are for. build: folders that come first in the path, "" for none. environment: its variables, in which
-    these folders are. more: modules that it imports beside what every worker needs."""
+    these folders are. more: modules that some workers need beside what every one does."""
 
     address: str
     backend: str
@@ -24,13 +24,15 @@ class Preload(Record, kw_only=True):
 
 
 class Begin(Record, kw_only=True, tag="begin"):
-    """To a preloaded process: fork a zygote for a backend, with these environment variables beside its own. instead:
-    what the fork is to be instead of a zygote, one of `preload.INSTEAD`; arguments: of that."""
+    """To a preloaded process: fork a zygote for a backend, with these environment variables beside its own. more:
+    whether it needs `Preload.more`. instead: what the fork is to be instead of a zygote, one of `preload.INSTEAD`;
+    arguments: of that."""
 
     backend: str
     device: int
     memory: int
     environment: dict[str, str] = {}
+    more: bool = False
     instead: str = ""
     arguments: tuple[str, ...] = ()
 

@@ -70,10 +70,21 @@ def test_what_many_workers_would_import_is_imported_once_before_they_are_forked(
         told.append(kinds)
         return ("this",)  # it says that it is imported
 
-    with Preloaded(("",), ("interpreter", "compile:sm_90"), more=more) as made, Pool(options(made)) as pool:
-        assert pool.worker and told == [{"interpreter"}, {"compile"}]
-        [log] = made.folder.glob("*-interpreted.log")
-        assert "The Zen of Python" in log.read_text()
+    def said(name: str) -> list[str]:
+        return [path.read_text() for path in made.folder.glob(f"*-interpreted{name}.log")]
+
+    with Preloaded(("",), ("interpreter", "compile:sm_90"), more=more) as made:
+        with Pool(options(made)) as pool:
+            assert pool.worker and told == [{"interpreter"}, {"compile"}]
+            assert said("") == [""] and said("-more") == [], "nobody needs it"
+            process = parent_of(pool.processes()[0])
+        with Pool(replace(options(made), more=True)) as pool, Pool(replace(options(made), more=True)) as other:
+            assert pool.execute(CASE, "own").verdict is other.execute(CASE, "own").verdict is Verdict.AGREE
+            beside = {parent_of(one.processes()[0]) for one in (pool, other)}
+            assert [parent_of(one) for one in beside] == [process]
+        (text,) = said("-more")
+        assert text.count("The Zen of Python") == 1
+    assert all(gone(one) for one in (process, *beside))
 
 
 def test_builds_and_modes_share_all_but_triton(tmp_path: Path):
