@@ -144,7 +144,9 @@ def _role(pid: int, parent: int) -> str:
     except OSError:
         return "others"
     if b"workers.preload" in command:
-        return ("importing", "zygotes", "workers")[min(len(chain) - 2, 2)]
+        # One that has a number imports alone; without, those below it import Triton.
+        depth = len(chain) - (2 if command.split(b"\0")[-2] == b"0" else 3)
+        return ("importing", "zygotes", "workers")[min(max(depth, 0), 2)]
     return "drivers" if b"spawn_main" in command else "others"
 
 
