@@ -529,6 +529,11 @@ EXPRESSIONS: dict[str, str] = {
         "[refused(lambda: (nvidia.llvm.init_targets(), nvidia.CUDABackend(GPUTarget('cuda', chip, "
         "32)).make_ptx('define ptx_kernel void @one() { ret void }', about, nvidia.CUDAOptions(ptx_version=88), "
         "chip), about)) for chip in (75, 90, 100, 107) for about in [{}]]",
+    "tuners that prune":
+        "[refused(lambda: [one.num_warps for one in made.prune_configs({})]) for top in (0.5, 0.1, 3, 9) for cut in "
+        "(4, 9) for made in [triton.autotune([triton.Config({}, num_warps=1 << k) for k in range(8)], [], "
+        "prune_configs_by={'early_config_prune': lambda some, named, **more: some[:cut], 'perf_model': lambda "
+        "num_warps, **more: -num_warps, 'top_k': top})(tl.cdiv)] for made.nargs in [{}]]",
     "tuners made":
         "[refused(lambda: (one.cache_results, one.reset_to_zero, one.restore_value)) for "
         "triton.knobs.runtime.interpret in (True, False) for more in ({'cache_results': True}, {'reset_to_zero': "

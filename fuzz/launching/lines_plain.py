@@ -565,6 +565,8 @@ tl.dot_scaled(tl.zeros((32, 64), tl.uint8), None, "e4m3", tl.zeros((64, 32), tl.
     lhs_k_pack=False)
 tl.dot_scaled(tl.zeros((32, 64), tl.uint8), None, "e4m3", tl.zeros((64, 32), tl.uint8), None, "e5m2",
     rhs_k_pack=False)
+tl.dot_scaled(tl.zeros((16, 64), tl.float8e5), None, "e5m2", tl.zeros((64, 16), tl.uint8), tl.zeros((32, 2),
+    tl.uint8), "e2m1", rhs_k_pack=False)
 tl.dot_scaled(tl.zeros((32, 64), tl.uint8), None, "e4m4", tl.zeros((64, 32), tl.uint8), None, "e5m2")
 tl.dot_scaled(tl.zeros((32, 64), tl.int8), None, "e4m3", tl.zeros((64, 32), tl.uint8), None, "e5m2")
 tl.dot_scaled(tl.zeros((32, 64), tl.int8), None, "e2m1", tl.zeros((128, 32), tl.uint8), None, "e5m2")
