@@ -262,8 +262,9 @@ def _descriptor(word: str, arguments: Arguments) -> Any:
     array = arguments.make(f"tensor {dtype} 0")
     array.copy_(torch.arange(array.numel()).view(array.shape) * 1.0009765625)
     if dtype == "fp32":
-        # Two that are no number, and infinity: all that rounding must leave alone.
-        array[3:6] = torch.tensor([0x7FFFFFFF, -0x7FFFFF, 0x7F800000], dtype=torch.int32).view(torch.float32)
+        # Two that are no number, and infinity, which rounding must leave alone; half way above an even one, and below.
+        array[3:8] = torch.tensor([0x7FFFFFFF, -0x7FFFFF, 0x7F800000, 0x3F801000, 0x3F800FFF],
+                                  dtype=torch.int32).view(torch.float32)
     rounded = [one for one in ("round_f32_to_tf32",) if more and one in TensorDescriptor.__dataclass_fields__]
     return TensorDescriptor(array, [4, 16], [16, 1], [2, 16], padding=padding, **dict.fromkeys(rounded, True))
 
