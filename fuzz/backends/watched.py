@@ -10,6 +10,7 @@ import importlib.machinery
 import os
 import sys
 from collections.abc import Callable, Iterable, Iterator, Sequence
+from functools import partial
 from importlib.abc import MetaPathFinder
 from types import CodeType, ModuleType
 from typing import Any, TypeVar
@@ -100,7 +101,7 @@ def install(text: str) -> None:
     """Watch what `text` (a `Watch` in JSON, "" for nothing) says, in modules that are imported from now on."""
     if text:
         watch = msgspec.json.decode(text, type=Watch)
-        sys.meta_path.insert(0, _Finder(watch))
+        sys.meta_path.insert(0, Finder(partial(_with_notes, watch), noting(_noted.add)))
         for file, names in watch.functions.items():
             for name, numbers in names.items():
                 _known[os.path.join(watch.package, file), name] = numbers
@@ -156,48 +157,53 @@ def noting(note: Callable[[int], Any]) -> dict[str, Callable[..., Any]]:
             _ASKED: asked(lambda number, apart: note(effect(number) if apart else idle(number)))}
 
 
-class _Finder(MetaPathFinder):
-    """Finds the modules in which something is to be noted."""
+class Finder(MetaPathFinder):
+    """Finds modules of Triton whose code has calls in it. code: by path of a file, None where it is as it stands.
+    called: what their code calls, by name."""
 
-    def __init__(self, watch: Watch) -> None:
-        self._package = watch.package
-        self._files, self._places, self._compared = watch.functions, watch.places, watch.compared
-        self._readers = READERS if watch.read else {}
+    def __init__(self, code: Callable[[str], CodeType | None], called: dict[str, Callable[..., Any]]) -> None:
+        self._code, self._called = code, called
 
     def find_spec(self, fullname: str, path: Sequence[str] | None,
                   target: ModuleType | None = None) -> importlib.machinery.ModuleSpec | None:
         if fullname.partition(".")[0] != "triton":
             return None
         found = importlib.machinery.PathFinder.find_spec(fullname, path, target)
-        if found is None or not found.origin or not found.origin.startswith(self._package + os.sep):
+        code = self._code(found.origin) if found is not None and found.origin else None
+        if found is None or not found.origin or code is None:
             return None
-        file = found.origin[len(self._package) + 1:].replace(os.sep, "/")
-        names, places = self._files.get(file, {}), self._places.get(file, {})
-        readers = self._readers.get(file, {})
-        if not names and not readers:
-            return None
-        compared = self._compared.get(file, {})
-        found.loader = _Loader(fullname, found.origin, lambda tree: put_notes(tree, names, readers, places, compared))
+        found.loader = _Loader(fullname, found.origin, code, self._called)
         return found
 
 
 class _Loader(importlib.machinery.SourceFileLoader):
-    """Compiles a module's text with the notes in it; compiled files that lie beside it are not used."""
+    """Loads code that was made of a module's text; compiled files that lie beside it are not used."""
 
-    def __init__(self, fullname: str, path: str, change: Callable[[ast.Module], None]) -> None:
+    def __init__(self, fullname: str, path: str, code: CodeType, called: dict[str, Callable[..., Any]]) -> None:
         super().__init__(fullname, path)
-        self._change = change
+        self._code, self._called = code, called
 
     def get_code(self, fullname: str) -> CodeType:
-        path = self.get_filename(fullname)
-        tree = ast.parse(self.get_data(path), filename=path)
-        self._change(tree)
-        code: CodeType = compile(tree, path, "exec", dont_inherit=True)
-        return code
+        return self._code
 
     def exec_module(self, module: ModuleType) -> None:
-        module.__dict__.update(noting(_noted.add))
+        module.__dict__.update(self._called)
         super().exec_module(module)
+
+
+def _with_notes(watch: Watch, path: str) -> CodeType | None:
+    """The code of a file with notes in it; None where nothing is to be noted."""
+    if not path.startswith(watch.package + os.sep):
+        return None
+    file = path[len(watch.package) + 1:].replace(os.sep, "/")
+    names, readers = watch.functions.get(file, {}), READERS.get(file, {}) if watch.read else {}
+    if not names and not readers:
+        return None
+    with open(path, "rb") as text:
+        tree = ast.parse(text.read(), filename=path)
+    put_notes(tree, names, readers, watch.places.get(file, {}), watch.compared.get(file, {}))
+    code: CodeType = compile(tree, path, "exec", dont_inherit=True)
+    return code
 
 
 def put_notes(tree: ast.Module, names: dict[str, tuple[int, ...]], readers: dict[str, str],

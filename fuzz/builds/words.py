@@ -26,19 +26,6 @@ _SYNTAX = {"getitem": "Subscript Slice", "iter": "For ListComp", "enter": "With"
 these have other names."""
 _OPERATORS = frozenset(one.__name__.lower() for base in (ast.operator, ast.unaryop, ast.cmpop)
                        for one in base.__subclasses__())
-_NO_SYNTAX: dict[type[ast.AST], tuple[str, ...]] = {
-    ast.Name: ("id",), ast.Attribute: ("attr",), ast.Constant: ("value", "kind"), ast.arg: ("arg", "type_comment"),
-    ast.keyword: ("arg",), ast.FunctionDef: ("name", "type_comment"), ast.AsyncFunctionDef: ("name", "type_comment"),
-    ast.ClassDef: ("name",), ast.alias: ("name", "asname"), ast.ImportFrom: ("module", "level"), ast.Global: ("names",),
-    ast.Nonlocal: ("names",), ast.AnnAssign: ("simple",), ast.FormattedValue: ("conversion",), ast.comprehension: (
-        "is_async",), ast.Assign: ("type_comment",), ast.For: ("type_comment",), ast.AsyncFor: ("type_comment",),
-    ast.With: ("type_comment",), ast.AsyncWith: ("type_comment",), ast.ExceptHandler: ("name",), ast.MatchAs: ("name",),
-    ast.MatchStar: ("name",), ast.MatchMapping: ("rest",), ast.MatchClass: ("kwd_attrs",), ast.MatchSingleton: (
-        "value",)}
-"""Fields that hold names and numbers; ..."""
-_BELOW = {sort: tuple(field for field in sort._fields if field not in _NO_SYNTAX.get(sort, ()) and field != "ctx")
-          for sort in vars(ast).values() if isinstance(sort, type) and issubclass(sort, ast.AST)}
-"""... by kind of syntax the others, in which there is syntax."""
 _CAPITAL = re.compile(r"[A-Z]+[a-z]+")
 _WORD = re.compile(r"[A-Za-z][A-Za-z0-9]*(?:_[A-Za-z0-9]+)*")
 
@@ -78,12 +65,11 @@ def _syntax(text: str) -> collections.Counter[str]:
             node = waiting.pop()
             sort = node.__class__
             found[sort] = found.get(sort, 0) + 1
-            for field in _BELOW[sort]:
+            for field in sort._fields:
                 value = getattr(node, field, None)
-                if value.__class__ is list:
-                    waiting += filter(None, value)
-                elif value is not None:
-                    waiting.append(value)
+                for one in value if value.__class__ is list else (value,):
+                    if isinstance(one, ast.AST) and not isinstance(one, ast.expr_context):
+                        waiting.append(one)
     return collections.Counter({sort.__name__: number for sort, number in found.items()})
 
 

@@ -51,11 +51,7 @@ def coverage(
             raise TridiffError("--weak has nothing to merge", fix="leave --merge out")
         told = unnoticed.measure(package, triton=running.version, targets=tuple(pattern or ()), backends=backends,
                                  cases=cases, seed=seed, at_once=at_once, watch=_watch)
-        page = unnoticed.markdown(told)
-        if record is not None:
-            record.write_text(page, encoding="utf-8")
-        print(json.dumps(msgspec.to_builtins(told)) if as_json else plain(page.partition("## Never")[0].strip()))
-        return
+        return _tell(told, unnoticed.markdown(told), "## Never", record, as_json=as_json)
     reports = [_read(path) for path in merge or ()]
     if not only:
         reports.append(measure(package, triton=running.version, targets=tuple(pattern or ()), backends=backends,
@@ -63,14 +59,14 @@ def coverage(
     elif not reports:
         raise TridiffError("--only-merge has nothing to count", fix="name files of earlier runs with --merge")
     found = merged(reports, package)
+    _tell(found, markdown(found), "## Not taken", record, as_json=as_json)
+
+
+def _tell(found: msgspec.Struct, page: str, details: str, record: Path | None, *, as_json: bool) -> None:
+    """Write the page, and show it up to the heading of its details, or all as JSON."""
     if record is not None:
-        record.write_text(markdown(found), encoding="utf-8")
-    print(json.dumps(msgspec.to_builtins(found)) if as_json else plain(totals(found)))
-
-
-def totals(found: Report) -> str:
-    """The page up to what is missing, the files without one left out."""
-    return markdown(found).partition("## Not taken")[0].strip()
+        record.write_text(page, encoding="utf-8")
+    print(json.dumps(msgspec.to_builtins(found)) if as_json else plain(page.partition(details)[0].strip()))
 
 
 def _read(path: Path) -> Report:

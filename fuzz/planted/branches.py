@@ -6,6 +6,7 @@ from collections.abc import Callable, Iterable, Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
 from pathlib import Path
+from typing import TypeVar
 
 import msgspec
 
@@ -18,6 +19,7 @@ from tridiff.fuzz.planted.reach import reason
 from tridiff.fuzz.planted.trial import Drawn, trials
 from tridiff.fuzz.registry import select
 
+Made = TypeVar("Made")
 Steps = set[tuple[int, int]]
 
 
@@ -120,13 +122,11 @@ def measure(package: Path, *, triton: str, targets: tuple[str, ...], backends: t
     everything: dict[str, Steps] = {}
     by_target: dict[str, int] = {}
     ran = 0
-    with ThreadPoolExecutor(max_workers=at_once) as threads:
-        for done, (name, number, steps) in enumerate(threads.map(one, every), 1):
-            ran += number
-            by_target[name] = sum(len(_taken(wanted[file], found)) for file, found in steps.items() if file in wanted)
-            for file, found in steps.items():
-                everything.setdefault(file, set()).update(found)
-            watch(done, len(every))
+    for name, number, steps in together(one, every, at_once, watch):
+        ran += number
+        by_target[name] = sum(len(_taken(wanted[file], found)) for file, found in steps.items() if file in wanted)
+        for file, found in steps.items():
+            everything.setdefault(file, set()).update(found)
     files = tuple(_covered(file, some, {one.name for one in some} - {
         one.name for one in _taken(some, everything.get(file, set()))}) for file, some in wanted.items())
     return Report(triton=triton, cases=ran, files=files, by_target=dict(sorted(by_target.items())))
@@ -136,6 +136,16 @@ def jobs(targets: tuple[str, ...], backends: tuple[str, ...]) -> list[tuple[str,
     """Targets with the backends on which our own kernels of them run."""
     return [(target.name, backend) for target in select(targets) for backend in backends
             if kind(backend) in target.backends and "own" in target.subjects]
+
+
+def together(one: Callable[[tuple[str, str]], Made], every: Sequence[tuple[str, str]], at_once: int,
+             watch: Callable[[int, int], None]) -> Iterator[Made]:
+    """What each of the jobs makes, in their order, `at_once` of them at the same time. watch: told how many are done,
+    and of how many."""
+    with ThreadPoolExecutor(max_workers=at_once) as threads:
+        for done, made in enumerate(threads.map(one, every), 1):
+            yield made
+            watch(done, len(every))
 
 
 def merged(reports: Sequence[Report], package: Path) -> Report:

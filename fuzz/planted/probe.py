@@ -12,7 +12,6 @@ import shutil
 import threading
 import time
 from collections.abc import Callable, Iterable, Iterator, Sequence
-from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
 import msgspec
@@ -22,7 +21,7 @@ from tridiff.fuzz.coverage.lines import imported
 from tridiff.fuzz.gate import api
 from tridiff.fuzz.pair.relate import EXACT, relate
 from tridiff.fuzz.planted import hidden
-from tridiff.fuzz.planted.branches import jobs
+from tridiff.fuzz.planted.branches import jobs, together
 from tridiff.fuzz.planted.copy import plant
 from tridiff.fuzz.planted.edit import Edit
 from tridiff.fuzz.planted.loud import loud
@@ -51,17 +50,12 @@ def draw(settings: Settings, package: Path, path: Path, *, cases: int, at_once: 
         first, *rest = path.read_bytes().splitlines() or [b""]
         if first == header:
             return [msgspec.json.decode(line, type=Ran) for line in rest]
-    every = jobs(settings.targets, settings.backends)
 
     def one(job: tuple[str, str]) -> list[Ran]:
         work = Drawn(target=job[0], number=cases, seed=settings.seed)
         return [ran for ran in trials(work, backend=job[1], build="", traced=package) if ran.outcome is not None]
 
-    found: list[Ran] = []
-    with ThreadPoolExecutor(max_workers=at_once) as threads:
-        for number, some in enumerate(threads.map(one, every), 1):
-            found += some
-            watch(number, len(every))
+    found = [ran for some in together(one, jobs(settings.targets, settings.backends), at_once, watch) for ran in some]
     unfinished = path.with_suffix(".part")
     unfinished.write_bytes(b"".join(line + b"\n" for line in (header, *map(msgspec.json.encode, found))))
     unfinished.rename(path)

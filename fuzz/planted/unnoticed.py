@@ -3,14 +3,13 @@ case that makes them matter."""
 
 import collections
 from collections.abc import Callable, Iterable, Sequence
-from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
 import msgspec
 
 from tridiff.fuzz.errors import TridiffError
 from tridiff.fuzz.planted import weak
-from tridiff.fuzz.planted.branches import jobs
+from tridiff.fuzz.planted.branches import jobs, together
 from tridiff.fuzz.planted.choose import FILES
 from tridiff.fuzz.planted.trial import Drawn, trials
 from tridiff.fuzz.workers.leftovers import OwnFolder
@@ -49,7 +48,6 @@ def measure(package: Path, *, triton: str, targets: tuple[str, ...], backends: t
     names = sorted({path.relative_to(package).as_posix() for glob in files for path in package.glob(glob)})
     if not names:
         raise TridiffError(f"{package} holds no Python layer of Triton", fix="name the folder of triton/__init__.py")
-    every = jobs(targets, backends)
     folder = OwnFolder(_PREFIX)
     try:
         found = weak.prepare(package, names, folder.path)
@@ -58,11 +56,7 @@ def measure(package: Path, *, triton: str, targets: tuple[str, ...], backends: t
             work = Drawn(target=job[0], number=cases, seed=seed)
             return sum(1 for _ in trials(work, backend=job[1], build="", weak=folder.path))
 
-        ran = 0
-        with ThreadPoolExecutor(max_workers=at_once) as threads:
-            for done, number in enumerate(threads.map(one, every), 1):
-                ran += number
-                watch(done, len(every))
+        ran = sum(together(one, jobs(targets, backends), at_once, watch))
         return Unnoticed(triton=triton, cases=ran, files=_by_file(*weak.seen(folder.path, found)))
     finally:
         folder.remove()

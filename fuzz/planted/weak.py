@@ -6,17 +6,16 @@ show, whoever judges them. One that did may be missed all the same: what became 
 
 import ast
 import copy
-import importlib.machinery
 import marshal
 import mmap
 import sys
 from collections.abc import Callable, Iterable, Sequence
-from importlib.abc import MetaPathFinder
 from pathlib import Path
-from types import CodeType, ModuleType
+from types import CodeType
 from typing import Any
 
 from tridiff.fuzz.backends.beside import differ
+from tridiff.fuzz.backends.watched import Finder
 from tridiff.fuzz.builds.compared import PARTS, WHOLE, looks
 from tridiff.fuzz.planted.alternatives import alternatives
 from tridiff.fuzz.planted.places import SHOWN_ONLY
@@ -80,10 +79,10 @@ def seen(folder: Path, found: Sequence[tuple[Alternative, int]]) -> tuple[list[A
     """Alternatives that came to something else in any process, those that ran and never did, and those that no process
     ran."""
     data = (folder / _SEEN).read_bytes()
-    noticed = [one for number, (one, _) in enumerate(found) if data[number]]
-    ran = [one for number, (one, group) in enumerate(found) if not data[number] and data[len(found) + group]]
-    return noticed, ran, [one for number, (one, group) in enumerate(found)
-                          if not data[number] and not data[len(found) + group]]
+    several: tuple[list[Alternative], list[Alternative], list[Alternative]] = ([], [], [])
+    for number, (one, group) in enumerate(found):
+        several[0 if data[number] else 1 if data[len(found) + group] else 2].append(one)
+    return several
 
 
 def watch(folder: Path) -> None:
@@ -91,7 +90,7 @@ def watch(folder: Path) -> None:
     codes, asked = marshal.loads((folder / _CODE).read_bytes())
     with open(folder / _SEEN, "r+b") as file:
         shared = mmap.mmap(file.fileno(), 0)
-    sys.meta_path.insert(0, _Finder(codes, asking(asked, shared)))
+    sys.meta_path.insert(0, Finder(codes.get, {_ASKED: asking(asked, shared)}))
 
 
 def asking(asked: Sequence[Asked], seen: Any) -> Callable[..., Any]:
@@ -136,38 +135,6 @@ def _apart(value: Any, other: Callable[[], Any], truth: bool) -> bool:
 def _kept(value: Any) -> Any:
     """A value as it is now."""
     return copy.copy(value) if isinstance(value, list | dict | set) else value
-
-
-class _Loader(importlib.machinery.SourceFileLoader):
-    """Loads the code with the questions in it."""
-
-    def __init__(self, fullname: str, path: str, code: CodeType, ask: Callable[..., Any]) -> None:
-        super().__init__(fullname, path)
-        self._code, self._ask = code, ask
-
-    def get_code(self, fullname: str) -> CodeType:
-        return self._code
-
-    def exec_module(self, module: ModuleType) -> None:
-        module.__dict__[_ASKED] = self._ask
-        super().exec_module(module)
-
-
-class _Finder(MetaPathFinder):
-    """Finds the modules in which there are questions."""
-
-    def __init__(self, codes: dict[str, CodeType], ask: Callable[..., Any]) -> None:
-        self._codes, self._ask = codes, ask
-
-    def find_spec(self, fullname: str, path: Sequence[str] | None,
-                  target: ModuleType | None = None) -> importlib.machinery.ModuleSpec | None:
-        if fullname.partition(".")[0] != "triton":
-            return None
-        found = importlib.machinery.PathFinder.find_spec(fullname, path, target)
-        if found is None or found.origin not in self._codes:
-            return None
-        found.loader = _Loader(fullname, found.origin, self._codes[found.origin], self._ask)
-        return found
 
 
 class _Put(ast.NodeTransformer):

@@ -57,9 +57,7 @@ def main(asked: str, parent: int, alone: int | None = None) -> None:
 def _become(one: protocol.Preload, asked: str, number: int) -> NoReturn:
     """Be one of the processes, in a fork of that which has imported what they share."""
     os.setsid()
-    log = os.open(Path(one.address).with_suffix(".log"), os.O_WRONLY | os.O_CREAT | os.O_APPEND, 0o644)
-    for stream in (1, 2):
-        os.dup2(log, stream)
+    _log(one.address)
     folders = [Path(folder) for folder in one.build.split(os.pathsep) if folder]
     shared = {name.partition(".")[0] for name in sys.modules}
     if "triton" in shared or any((folder / name).exists() or (folder / f"{name}.py").exists()
@@ -108,16 +106,25 @@ def _serve(asked: protocol.Preload, *, more: bool = False) -> None:
                     os.close(one)
 
 
+def _log(address: str) -> None:
+    """Have what this process prints in the log of a preloaded process."""
+    log = os.open(f"{address}.log", os.O_WRONLY | os.O_CREAT | os.O_APPEND, 0o644)
+    for stream in (1, 2):
+        os.dup2(log, stream)
+    os.close(log)
+
+
 def _fork_more(asked: protocol.Preload, ours: tuple[int, ...]) -> None:
-    log = os.open(f"{asked.address}{MORE}.log", os.O_WRONLY | os.O_CREAT | os.O_TRUNC, 0o644)
+    """Fork the process with `Preload.more`. ours: descriptors that are not its business."""
+    # Whoever finds its log knows that it is to come.
+    Path(f"{asked.address}{MORE}.log").touch()
     parent = os.getpid()
     if os.fork():
-        return os.close(log)
+        return
     zygote.die_with_parent(parent)
     for one in ours:
         os.close(one)
-    for stream in (1, 2):
-        os.dup2(log, stream)
+    _log(asked.address + MORE)
     _ended(partial(_serve, asked, more=True))
 
 

@@ -13,6 +13,7 @@ import resource
 import select
 import signal
 import sys
+from collections.abc import Iterable
 
 from tridiff.fuzz.backends import watched
 from tridiff.fuzz.workers import protocol
@@ -104,21 +105,18 @@ def main(backend: str, device: int, memory: int, parent: int) -> None:
 
 def share() -> None:
     """Import what all builds and kinds of backends have in common: everything but Triton, and what imports it."""
-    for module in _IMPORTED:
-        if module.partition(".")[0] != "triton":
-            importlib.import_module(module)
-    from tridiff.fuzz.registry import all_targets
-
-    all_targets()
-    gc.collect()
-    gc.freeze()
+    _import(module for module in _IMPORTED if module.partition(".")[0] != "triton")
 
 
 def prepare(more: tuple[str, ...] = ()) -> None:
     """Import whatever a worker needs, and have it in common with all that are forked. more: modules that are worth it
     where many are."""
     watched.install(os.environ.get(watched.VARIABLE, ""))
-    for module in (*_IMPORTED, *more):
+    _import((*_IMPORTED, *more))
+
+
+def _import(modules: Iterable[str]) -> None:
+    for module in modules:
         importlib.import_module(module)
     from tridiff.fuzz.registry import all_targets
 
