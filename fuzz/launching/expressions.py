@@ -30,6 +30,8 @@ from triton.tools.tensor_descriptor import TensorDescriptor
 try:
     from triton.experimental.gluon.language.nvidia.hopper import CachePolicy, FractionalEvictionPolicy
     from triton.experimental.gluon.nvidia.hopper import TensorDescriptor as Tiled, TensorDescriptorIm2Col as Columns
+    from triton.experimental.gluon.language.amd import cdna5
+    from triton.experimental.gluon.amd.cdna5 import TensorDescriptor as Moved
 except ImportError:
     pass
 @tl.core._aggregate
@@ -82,6 +84,12 @@ def made(*calls):
             yield call()
         except Exception:
             pass
+
+def padded(*shape):
+    return gl.PaddedSharedLayout.with_identity_for([[32, 4]], shape, [1, 0])
+
+WHOLE = [padded(16, 16), gl.SwizzledSharedLayout(1, 1, 1, [1, 0]), gl.SwizzledSharedLayout(1, 1, 2, [1, 0]), swizzled]
+PARTED = [*WHOLE, *made(*(lambda one=one: cdna5.PartitionedSharedLayout(2, 2, 1, one) for one in WHOLE))]
 
 def derived(*bases, **defaults):
     return tl.core._aggregate(type("Derived", bases, {"__module__": "builtins", "__annotations__": {
@@ -231,6 +239,16 @@ EXPRESSIONS: dict[str, str] = {
         "[(made.__module__, made.__name__, name, counted(refused(lambda: vars(made(**{**given, name: value})).get("
         "name) is value) for value in OTHERS)) for made, given in ((TensorDescriptor, LEGAL), (Tiled, {**LEGAL, "
         "'block_shape': [16, 32], 'layout': swizzled}), (Columns, PIXELS)) for name in given]",
+    "descriptors of AMD":
+        "[(name, counted(refused(lambda: vars(Moved(**{**given, name: value})).get(name) is value) for value in ("
+        "*OTHERS, *PARTED))) for given in [{**LEGAL, 'layout': PARTED[0]}] for name in given] + [refused(lambda: "
+        "{**vars(Moved.from_tensor(data.view(64, 64), [16, 32], PARTED[-4])), 'base': 0})]",
+    "parts of products":
+        "[counted(refused(lambda: cdna5.make_partitioned_dot_layouts(rows, columns, padded(*[rows, deep][::-1 if left "
+        "else 1]), padded(*[deep, columns][::-1 if right else 1]), warps, [16, wide, 32], left, right, *cut, turned)) "
+        "for left in (False, True) for right in (False, True) for cut in ((), (64, None), (None, 32), (128, 64), (48, "
+        "48)) for turned in (False, True)) for rows, columns, deep in ((64, 64, 32), (128, 64, 32), (256, 128, 64), ("
+        "72, 64, 32)) for warps in (4, 8, 2) for wide in (16, 32, 24)]",
     "kinds of descriptors":
         "[refused(lambda: made(**{**given, 'base': given['base'].to(kind), 'padding': padding, 'round_f32_to_tf32': "
         "rounded}).padding) for made, given in ((TensorDescriptor, LEGAL), (Tiled, {**LEGAL, 'block_shape': [16, 32], "
