@@ -31,7 +31,7 @@ from tridiff.fuzz.repro.inline import drop_aliases, squeeze
 from tridiff.fuzz.repro.liveness import visited_lines
 from tridiff.fuzz.repro.loops import drop_empty_loops
 from tridiff.fuzz.repro.recorded import Call, array_of, calls_about, recorded, where_held
-from tridiff.fuzz.repro.request import Candidate, Candidates, Request, no_script
+from tridiff.fuzz.repro.request import MANY_VALUES, Candidate, Candidates, Request, no_script
 from tridiff.fuzz.repro.simplify import DropAssertions, DropConversions, FoldArithmetic, loaded, parameters
 from tridiff.fuzz.repro.source import Program, collect, inline_expressions, inline_statements, joined
 from tridiff.fuzz.repro.template import WIDTH, Body, fits, render, too_long
@@ -259,7 +259,7 @@ def _render(request: Request, body: Body, program: Program | Verbatim, *, spacin
 
 def _within_limit(text: str) -> str:
     if len(text) > MAX_CHARACTERS:
-        raise TridiffError(f"the script would take {len(text):,} characters: the case has too many values",
+        raise TridiffError(f"the script would take {len(text):,} characters: {MANY_VALUES}",
                            fix="make the case smaller with `tridiff shrink`")
     return text
 

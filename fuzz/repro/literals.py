@@ -1,9 +1,12 @@
 """Arrays as Python expressions that rebuild them bit for bit with torch or numpy."""
 
 import base64
+import functools
+import hashlib
 import itertools
 import math
 import zlib
+from dataclasses import dataclass, field
 
 import torch
 
@@ -16,6 +19,9 @@ LISTED = 16
 
 READABLE = 160
 """Characters of a list that is written out as it is; a longer one is packed if that makes it shorter."""
+
+MANY = 1 << 14
+"""Values of which no list is written at all, unless they are a ramp or all the same: packed they are shorter."""
 
 _SIGNED = {8: torch.int8, 16: torch.int16, 32: torch.int32, 64: torch.int64}
 
@@ -91,11 +97,27 @@ def torch_expression(values: torch.Tensor, dtype: str, *, device: str = "") -> s
     values: in the array's own dtype (torch.bool for i1). device: a further argument such as `, device="cuda"`.
     A NaN with a payload makes the array one of bit patterns; long lists are packed.
     """
-    listed = _listed_tensor(values, dtype, device=device)
-    if len(listed) <= READABLE:
+    data = bits.to_bits(values.contiguous()).numpy().tobytes()
+    return _written(_Array(hashlib.sha256(data).digest(), tuple(values.shape), dtype, device, values))
+
+
+@dataclass(frozen=True)
+class _Array:
+    digest: bytes
+    shape: tuple[int, ...]
+    dtype: str
+    device: str
+    values: torch.Tensor = field(compare=False)
+
+
+@functools.lru_cache(maxsize=32)  # each form of a script has the same arrays
+def _written(array: _Array) -> str:
+    values, shape, dtype, device = array.values, array.shape, array.dtype, array.device
+    listed = _listed_tensor(values, dtype, device=device) if values.numel() <= MANY or _even(values) else ""
+    if listed and len(listed) <= READABLE:
         return listed
-    shape, stored = tuple(values.shape), storage_dtype(dtype)
-    forms = [listed]
+    stored = storage_dtype(dtype)
+    forms = [listed] if listed else []
     told = "" if stored == "torch.int8" and dtype_info(dtype).is_float else _digits(values, dtype)  # fp8: as bits
     if told:
         forms.append(f"torch.tensor({told}, dtype={stored}{device}){_reshape(shape)}")
@@ -104,6 +126,13 @@ def torch_expression(values: torch.Tensor, dtype: str, *, device: str = "") -> s
     again = "" if raw == stored else f".view({stored})"
     forms.append(f"torch.frombuffer(bytearray({_packed(values)}), dtype={raw}){again}{_reshape(shape)}{moved}")
     return min(forms, key=len)
+
+
+def _even(values: torch.Tensor) -> bool:
+    """Whether the bit patterns are all the same, or the numbers go up or down by the same step."""
+    found = bits.to_bits(values.contiguous()).reshape(-1).to(torch.int64)
+    steps = found[1:] - found[:-1]
+    return bool((steps == steps[0]).all())
 
 
 def _packed(values: torch.Tensor) -> str:

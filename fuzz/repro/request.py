@@ -12,6 +12,10 @@ Length = Literal["short", "short if possible", "any"]
 """How long a script may be: short enough for an issue, that if it can be, or as long as it takes."""
 
 
+MANY_VALUES = "the case has too many values"
+"""Why a script is not written that would be too long."""
+
+
 def no_script(problem: str) -> TridiffError:
     """The error of a finding that no script shows."""
     return TridiffError(problem, fix="rerun it with `tridiff repro` instead")

@@ -24,9 +24,19 @@ from tridiff.fuzz.errors import TridiffError
 from tridiff.fuzz.records import Case, CorpusEntry, Verdict
 from tridiff.fuzz.records.codec import printable
 from tridiff.fuzz.repro.frame import RIGHT_SO_OFTEN, STATUS
-from tridiff.fuzz.repro.request import Assembly, Candidate, Candidates, Length, Recorded, Request, no_script
+from tridiff.fuzz.repro.request import (
+    MANY_VALUES,
+    Assembly,
+    Candidate,
+    Candidates,
+    Length,
+    Recorded,
+    Request,
+    no_script,
+)
 from tridiff.fuzz.repro.template import MAX_LINES as MAX_LINES
 from tridiff.fuzz.repro.waited import Stop, forked, never, own_folder, waited
+from tridiff.fuzz.shrink.explicit import cut_row
 
 Answer = Literal["BUG", "OK", "SKIP", "none"]
 """What a script's run said; `none`: no answer, because it was not run here, ended otherwise or took too long."""
@@ -126,7 +136,13 @@ def script(
                      beside=None if other is None else
                      lambda text: run(text, time_limit=time_limit, path=other, stop=stop))
 
-    made = best(request)
+    try:
+        made = best(request)
+    except TridiffError as error:
+        if MANY_VALUES not in error.problem or case.sizes.get("rows", 1) == 1:
+            raise
+        request = replace(request, case=cut_row(case, entry.evidence.row))
+        made = best(request)
     said = f"{made.text} {made.ran.reason} {made.beside and made.beside.reason}"
     if other is not None and kind(backend) == "interpreter" and not made.differs and re.search(_HIDES, said):
         with contextlib.suppress(TridiffError):  # what there is, stays
@@ -134,7 +150,7 @@ def script(
             made = apart if apart.differs else made
     if fails and made.answer == "OK" and kind(backend) == "interpreter":
         made = best(replace(request, only_repaired=True))
-    if delayed and made.answer == "OK":
+    if delayed and made.answer == "OK" and fails is not False:
         return best(replace(request, case=entry.case))  # raises: a script has no pause
     return made
 

@@ -9,7 +9,7 @@ from tests.support.refusals import refused
 from tests.support.repository import CORPUS, ENTRIES
 from tests.unit.repro.findings import case, output, values
 from tridiff.fuzz.known.draws import draw_cases
-from tridiff.fuzz.records import Verdict
+from tridiff.fuzz.records import Bits, Content, Evidence, Verdict
 from tridiff.fuzz.repro import script as scripts
 from tridiff.fuzz.repro.build import build
 from tridiff.fuzz.repro.request import Request
@@ -41,11 +41,25 @@ def test_narrow_numbers_and_bounds_of_loops_are_right_in_every_interpreter():
 
 
 @pytest.mark.usefixtures("in_this_process")
-@each("answer", ["BUG", "OK"])
-def test_a_pause_is_left_out_where_it_fails_without(monkeypatch: pytest.MonkeyPatch, answer: str):
+@each("answer, fails", [("BUG", None), ("OK", None), ("OK", False)])
+def test_a_pause_is_left_out_where_it_fails_without_and_on_a_build_that_is_right(
+        monkeypatch: pytest.MonkeyPatch, answer: str, fails: bool | None):
     delayed = next(one for one in draw_cases("helpers.exclusive_scan_decoupled_lookback", Limits(elements=8), 20)
                    if one.delay)
     monkeypatch.setattr(scripts, "run", lambda text, **_: Run(answer=answer))
-    with nullcontext() if answer == "BUG" else refused("delayed by a pause"):
+    with nullcontext() if answer == "BUG" or fails is False else refused("delayed by a pause"):
         assert script(
-            replace(LOOP, case=delayed), backend="interpreter", length="any").answer == "BUG"
+            replace(LOOP, case=delayed), backend="interpreter", length="any", fails=fails).answer == answer
+
+
+@pytest.mark.usefixtures("in_this_process")
+def test_of_a_case_with_too_many_values_the_failing_row_is_shown(monkeypatch: pytest.MonkeyPatch):
+    many = replace(BF16, sizes={"rows": 512}, arrays=(
+        *(replace(one, content=Content(base=Bits(seed=3))) for one in BF16.arrays[:2]), BF16.arrays[2]))
+    failing = replace(LOOP, case=many, evidence=Evidence(row=7))
+    monkeypatch.setattr("tridiff.fuzz.repro.build.MAX_CHARACTERS", len(script(
+        failing, backend="interpreter", length="any", verify=False).text) - 1)
+    assert "(1,)" in (shown := script(failing, backend="interpreter", length="any", verify=False).text)
+    monkeypatch.setattr("tridiff.fuzz.repro.build.MAX_CHARACTERS", len(shown) - 1)
+    with refused("too many values"):
+        script(failing, backend="interpreter", length="any", verify=False)

@@ -61,6 +61,17 @@ def test_many_small_numbers_come_back(dtype: str):
     assert found.double().tolist() == values.double().tolist()
 
 
+@each("values, shortest", [(torch.arange(1 << 16) ** 3 % 65521, False), (torch.arange(1 << 16) * 3, True),
+                           (torch.zeros(1 << 16, dtype=torch.int64), True)])
+def test_of_very_many_values_no_list_is_written(monkeypatch: pytest.MonkeyPatch, values: torch.Tensor, shortest: bool):
+    def refuse(*_: object) -> str:
+        raise AssertionError("listed")
+
+    monkeypatch.setattr(literals, "_nested", refuse)
+    text = literals.torch_expression(values, "i64")
+    assert run(text).tolist() == values.tolist() and (len(text) < literals.READABLE) == shortest
+
+
 @given(tensors())
 def test_numpy_expressions_equal_what_is_fetched(drawn: tuple[str, torch.Tensor]):
     """Expected values against an output that holds exactly them: equal, signs of zero included, NaNs as NaNs."""
