@@ -27,7 +27,9 @@ these have other names."""
 _OPERATORS = frozenset(one.__name__.lower() for base in (ast.operator, ast.unaryop, ast.cmpop)
                        for one in base.__subclasses__())
 _CAPITAL = re.compile(r"[A-Z]+[a-z]+")
-_WORD = re.compile(r"[A-Za-z][A-Za-z0-9]*(?:_[A-Za-z0-9]+)*")
+_WORD = re.compile(r"[A-Za-z][A-Za-z0-9]*(?:_[A-Za-z0-9]+)*|(?<![\w.])\d{3,}(?![\w.])")
+"""Names, and whole numbers of which few texts have the same."""
+_CONSTANT = re.compile(r"^([A-Za-z_]\w*) = (\d{3,})$", re.M)
 
 
 def of_text(text: str) -> set[str]:
@@ -78,7 +80,7 @@ def of_change(name: str, old: ast.AST, new: ast.AST | None, ways: Iterable[str],
     """The words of a function's name and of its class's, of the statements to which the ways lead in either text of
     it, of those inside of them only the first under a condition, and of what these stand under; those that one text
     alone has APART times. source: the file of the old one, in which comments in and above those statements say what
-    they are for. known: its functions by name, of which statements call some."""
+    they are for. known: its functions by name, of which statements call some. The values of constants are words too."""
     *around, last = name.split(".")
     special = last.strip("_")
     reflected = special[1:] if last.startswith("__r") else ""
@@ -96,6 +98,8 @@ def of_change(name: str, old: ast.AST, new: ast.AST | None, ways: Iterable[str],
             about = source.splitlines()[max(node.lineno - ABOVE, 0):node.end_lineno]
             lines += [one.partition("#")[2] for one in about]
             lines += _called(node, known or {})
+    values = dict(_CONSTANT.findall(source))  # what stands behind a limit's name stands in texts as a number
+    lines += [values[one] for one in {*_WORD.findall(" ".join(told[True] + told[False]))} & values.keys()]
     own, before, now = (parts(_WORD.findall(" ".join(some))) for some in (lines, *told.values()))
     # A statement that is gone is not the next one in other words.
     apart = before ^ now if len(before ^ now) < len(before & now) else ()

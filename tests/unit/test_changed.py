@@ -133,6 +133,13 @@ def test_words_are_those_of_the_statements_that_differ_and_of_what_they_stand_un
         of_text("held = (1, 2)[::2]"))
 
 
+def test_the_number_behind_a_limits_name_is_a_word():
+    source = "LIMIT = 1048576\nOTHER = 4096\nFEW = 16\ndef f(n):\n    return n > LIMIT + FEW\n"
+    old, new = (ast.parse(one).body[-1] for one in (source, source.replace(">", ">=")))
+    number = {*of_change("f", old, new, ["body.0"], source)} & of_text("zeros((1048576, 16, 2.512))")
+    assert number == {"1048576"} and "4096" not in of_change("f", old, new, ["body.0"], source)
+
+
 def test_visitors_and_operators_are_for_kinds_of_syntax_of_which_a_text_has_a_share():
     assert kinds("Visitor.visit_For") == {"for"} and kinds("Held.__rpow__") == {"pow"}
     assert kinds("Held.__ror__") == {"bitor"} and not kinds("Held.__init__") | kinds("visitor") | kinds("Held.pow")

@@ -59,7 +59,8 @@ def test_of_a_case_with_too_many_values_the_failing_row_is_shown(monkeypatch: py
     failing = replace(LOOP, case=many, evidence=Evidence(row=7))
     monkeypatch.setattr("tridiff.fuzz.repro.build.MAX_CHARACTERS", len(script(
         failing, backend="interpreter", length="any", verify=False).text) - 1)
-    assert "(1,)" in (shown := script(failing, backend="interpreter", length="any", verify=False).text)
+    shown = script(failing, backend="interpreter", length="any", verify=False).text
+    assert "(1,)" in shown
     monkeypatch.setattr("tridiff.fuzz.repro.build.MAX_CHARACTERS", len(shown) - 1)
     with refused("too many values"):
         script(failing, backend="interpreter", length="any", verify=False)
