@@ -46,6 +46,10 @@ class Seen:
     metadata: Any = None
 
 
+class _Loaded(str):
+    """A handle that no other device gives."""
+
+
 @dataclass
 class Bench:
     """What happened on the device. loads: names, bytes of code and of shared memory of loaded kernels; compiled: for
@@ -59,6 +63,8 @@ class Bench:
     scratch: list[tuple[int, int, int | None]] = field(default_factory=list)
     """Bytes, alignment and stream of the memory that kernels asked for."""
     unloaded: int = 0
+    """Kernels that this device had loaded: what a real one did may be collected at any time."""
+    module: "_Loaded" = field(default_factory=lambda: _Loaded("module"))
     max_shared: int = 0
     during: Callable[[], None] = lambda: None
     """What a kernel does, as far as a scene wants it done."""
@@ -76,10 +82,10 @@ class Bench:
 
     def load_binary(self, name: str, code: bytes, shared: int, device: int) -> tuple[Any, ...]:
         self.loads.append((name, len(code), shared))
-        return "module", f"function {name}", REGISTERS, 0, THREADS
+        return self.module, f"function {name}", REGISTERS, 0, THREADS
 
     def unload_module(self, module: object) -> None:
-        self.unloaded += 1
+        self.unloaded += module is self.module
 
     def get_device_properties(self, device: int) -> dict[str, int]:
         return {"max_shared_mem": self.max_shared or SHARED[self.arch], "multiprocessor_count": 132, "warpSize": 32,

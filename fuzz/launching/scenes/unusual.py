@@ -224,7 +224,8 @@ def _unloaded(user: Any, there: Bench) -> Told:
     if hasattr(runtime, "kernel_unload_hook"):
         chains["gone"] = runtime.kernel_unload_hook
     for word, added in chains.items():
-        added.add(lambda module, function, name, group, digest, word=word: seen.append(f"{word} {module} {name}"))
+        added.add(lambda module, function, name, group, digest, word=word: seen.extend(
+            [f"{word} {module} {name}"] * (module in (None, there.module))))
     user[(1,)](_x(), 5)
 
     def forgotten() -> str:

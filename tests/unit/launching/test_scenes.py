@@ -1,6 +1,7 @@
 """Scenes of launches: what Triton does is what the contract says, and a fault in what lies between is seen."""
 
 import contextlib
+import gc
 from collections.abc import Callable, Iterator
 from functools import cache
 from pkgutil import resolve_name
@@ -298,3 +299,19 @@ def test_what_a_copy_of_the_process_unloads_is_told(monkeypatch: pytest.MonkeyPa
     assert told[f"{name} unloaded"] == "1"
     monkeypatch.setattr(os, "getpid", lambda: 7)
     assert play(case(name, way="unloaded"))[f"{name} in a copy"] == "1"
+
+
+def test_what_another_device_loaded_is_not_unloaded_here(monkeypatch: pytest.MonkeyPatch):
+    import triton
+
+    collect = gc.collect
+
+    def collected() -> int:
+        """As if a kernel was among it that a real device had loaded."""
+        with contextlib.suppress(AttributeError):  # no hook in older versions
+            triton.knobs.runtime.kernel_unload_hook("module", "function", "old", None, "hash")
+        triton.runtime.driver.active.utils.unload_module("module")
+        return collect()
+
+    monkeypatch.setattr(gc, "collect", collected)
+    assert play(case("hooks"))["hooks unloaded"] == ("0 0" if before(installed(), "3.8.0") else "1 1")
