@@ -42,5 +42,5 @@ ISSUES = (
         name="descriptors-used-before-they-are-filled", stage="ptxas", where=(("language.descriptors", "own"),),
         title="lanes use a descriptor before it is filled where another branch makes one of another type",
         match=_of_several_types, relative=_of_four_warps, together=_of_one_type, errors=("illegal_instruction",),
-        backends=("cuda",)),
+        backends=("cuda",), entries=("language.descriptors/illegal-instruction-b0237184ab",)),
 )
