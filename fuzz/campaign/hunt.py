@@ -46,10 +46,10 @@ RARE = 2.0
 """Drawn cases that reach no changed function, for each that does, above which those that do are looked at more closely.
 """
 
-PATTERNED = 24
+PATTERNED = 12
 """Cases with the pattern of a known issue after which a shard that is about it ends, if any of them failed."""
 
-UNSEEN = 5 * PATTERNED
+UNSEEN = 10 * PATTERNED
 """The same where none did: the form of an issue does not show in every value."""
 
 SHRINK_RUNS = 250
