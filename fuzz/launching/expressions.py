@@ -13,18 +13,21 @@ import hashlib
 import inspect
 import os
 import pickle
+from types import SimpleNamespace as Given
 from unittest import mock
 
 import torch
 import triton
 import triton.language as tl
 from triton.backends.compiler import GPUTarget
+from triton.backends.amd import compiler as amd
 from triton.backends.nvidia import compiler as nvidia
 from triton.compiler import compiler
 from triton.experimental.gluon import language as gl
 from triton.experimental.gluon.language import _layouts as layouts
 from triton.experimental.gluon.language.nvidia import blackwell, hopper
 from triton.experimental.gluon.language.nvidia.hopper import mbarrier
+from triton.language.extra import cuda, hip
 from triton.runtime import build, cache, errors, jit
 from triton.tools.tensor_descriptor import TensorDescriptor
 try:
@@ -264,15 +267,11 @@ EXPRESSIONS: dict[str, str] = {
         "[(one.mode, one.__mangle__()) for one in (Tiled(**{**LEGAL, 'block_shape': [16, 32], 'layout': swizzled}), "
         "Columns(**PIXELS))]",
     "options":
-        "compiler.make_backend(GPUTarget('cuda', 90, 32)).parse_options({'num_warps': 8, 'num_ctas': 2, "
-        "'maxnreg': 64})",
-    "options of older chips":
-        "compiler.make_backend(GPUTarget('cuda', 80, 32)).parse_options({'num_stages': 4, 'debug': True})",
+        "[compiler.make_backend(GPUTarget('cuda', chip, 32)).parse_options(more) for chip, more in ((90, {'num_warps': "
+        "8, 'num_ctas': 2, 'maxnreg': 64}), (80, {'num_stages': 4, 'debug': True}), (100, {'enable_fp_fusion': 0}))]",
     "what each chip takes":
         "[(one.arch, one.supported_fp8_dtypes, one.deprecated_fp8_dot_operand_dtypes) for one in ("
         "compiler.make_backend(GPUTarget('cuda', chip, 32)).parse_options({}) for chip in (75, 86, 89, 120))]",
-    "options of newer chips":
-        "compiler.make_backend(GPUTarget('cuda', 100, 32)).parse_options({'enable_fp_fusion': False})",
     "options of instrumented code":
         "[refused(lambda: [(one.debug, one.sanitize_overflow, one.maxnreg, one.num_ctas, getattr(one, 'clc', 0)) for "
         "one in [compiler.make_backend(GPUTarget('cuda', chip, 32)).parse_options({'instrumentation_mode': mode, **more"
@@ -381,10 +380,10 @@ EXPRESSIONS: dict[str, str] = {
     "a copy outside of a kernel": "refused(lambda: gl.allocate_shared_memory(gl.float32, [8], swizzled))",
     "warps of operands": "layouts.warps_per_cta(gl.DotOperandLayout(1, mma, 2), [16, 32])",
     "chips told apart":
-        "[(name, refused(lambda: getattr(tl.target_info, name)(*more))) for target in (None, ('cuda', 90), ('cuda', "
-        "103), ('hip', 'gfx942'), ('hip', 'gfx950'), ('hip', 'gfx1250'), ('x', 'gfx942')) for _ in [setattr("
-        "tl.target_info, 'current_target', lambda: target and GPUTarget(*target, 32))] for name in dir(tl.target_info) "
-        "if name[:2] in ('cu', 'is') for more in ((), (9,), (10, 3))]",
+        "[(name, refused(lambda: getattr(tl.target_info, name)(*more))) for target in (None, ('x', 'gfx942'), *(("
+        "'cuda', one) for one in (80, 89, 90, 100, 103)), *(('hip', one) for one in ('gfx942', 'gfx950', 'gfx1250'))) "
+        "for _ in [setattr(tl.target_info, 'current_target', lambda: target and GPUTarget(*target, 32))] for name in "
+        "dir(tl.target_info) if name[:2] in ('cu', 'is') for more in ((), (9,), (8, 9), (10, 3), (9, 10))]",
     "instrumentation":
         "[(refused(lambda: getattr(triton._instrumentation, name)(point=point, backend='b', **more)), str(heard)) for "
         "heard in [[]] for name, more in (('instrument', {}), ('register_instrumentation', {'callback': lambda *some: "
@@ -464,7 +463,8 @@ EXPRESSIONS: dict[str, str] = {
         "for way in (True, False) for _ in [setattr(triton.knobs.runtime, 'interpret', way)] for more in "
         "({}, {'version': 3, 'do_not_specialize': ['x', 1]}, "
         "{'do_not_specialize_on_alignment': ['div', 0], 'debug': True}, {'noinline': True, 'launch_metadata': len, "
-        "'repr': len}) for made in [triton.jit(**more)(tl.cdiv.fn)]]",
+        "'repr': len}) for jitting in (triton.jit, triton.experimental.gluon.jit) for made in [jitting(**more)("
+        "tl.cdiv.fn)]]",
     "types compared":
         "[(type(one).__name__, str(one), refused(lambda: one.mangle()), refused(lambda: one.nbytes_per_cta), "
         "''.join(str(int(one == other)) + str(int(one != other)) + str(int(getattr(one, '__neq__', lambda some: 2)("
@@ -564,6 +564,27 @@ EXPRESSIONS: dict[str, str] = {
         "[(some.has_profile_allocator(), refused(lambda: some._profile_allocator(1, 2, 3))) for some in "
         "[triton.runtime._allocation] for one in (lambda *given: given, None) for _ in "
         "[some.set_profile_allocator(one)]]",
+    "libraries of chips":
+        "[(name, refused(lambda: getattr(library, name)(*range(count), _semantic=0) and asked.mock_calls)) for library "
+        "in (cuda.libdevice, hip.libdevice) for name in sorted(vars(library)) if name[0] != '_' for count in (1, 2, 3) "
+        "for asked in [mock.Mock()] for library.core.extern_elementwise in [asked]]",
+    "threads of chips":
+        "[(name, refused(lambda: (getattr(part, name)(_semantic=one), asked.mock_calls))) for part in (cuda, hip) for "
+        "name in ('smid', 'num_threads', 'num_warps', 'memrealtime') for arch in ('gfx942', 'gfx1100', 'gfx1250', 'x') "
+        "for one in [Given(builder=Given(options=Given(arch=arch, num_warps=2, warp_size=32)))] for asked in ["
+        "mock.Mock()] for tl.core.inline_asm_elementwise in [asked]]",
+    "targets of translators":
+        "[(one, refused(lambda: [getattr(kind(one), name) for name in ('is_amd', 'is_nvidia', 'helpers_module', "
+        "'tensor_descriptor_import')])) for kind in [__import__('triton.tools.triton_to_gluon_translator.target', "
+        "fromlist='x').TranslatorTarget] for one in (*kind.__members__.values(), 'sm90', 'gfx1100')]",
+    "limits of blocks":
+        "[refused(lambda: triton._utils.validate_block_shape(one)) for one in ([1 << 20], [1024, 1024], [1 << 21], [], "
+        "[0], [3], [2.0])]",
+    "pointers of AMD":
+        "[refused(lambda: amd.HIPBackend.get_tensor_specialization(one, align=True)) for "
+        "triton.knobs.amd.use_buffer_ops in (True, False) for size in (2**29 - 1, 2**29, 2**31 - 1, 2**31) for whole "
+        "in [torch.empty(size, device='meta')] for one in (whole, whole[1:], Given(data_ptr=int, ptr_range="
+        "whole.numel))] + [amd.HIPBackend.parse_attr(one) for one in ('', 'D', 'S', 'DS')]",
     "tensor memory of chips":
         "[refused(lambda: compiler.CompiledKernel._init_handles(mock.MagicMock(module=None, "
         "metadata=mock.MagicMock(shared=1, tmem_size=size, num_warps=4, warp_size=32, target=GPUTarget('cuda', chip, "

@@ -7,7 +7,8 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
-from triton._C.libtriton import ir, llvm, nvidia, passes
+from triton._C.libtriton import amd, ir, llvm, nvidia, passes
+from triton.backends.amd import compiler as amds
 from triton.backends.nvidia import compiler
 
 _LLVM = ("attach_datalayout", "link_extern_libs", "optimize_module", "translate_to_asm")
@@ -34,15 +35,17 @@ def spied() -> Iterator[Asked]:
         setattr(owner, name, value)
 
     try:
-        for module in (passes, nvidia.passes):
+        for module in (passes, nvidia.passes, amd.passes):
             for part in vars(module).values():
                 if isinstance(part, types.ModuleType):
                     for name in [one for one in vars(part) if one.startswith("add_")]:
                         replace(part, name, _noting(getattr(part, name), name.removeprefix("add_"), asked.passes))
         replace(ir, "pass_manager", _noting(ir.pass_manager, "(", asked.passes, bare=True))
-        for name in _LLVM:
-            if hasattr(llvm, name):
-                replace(llvm, name, _noting(getattr(llvm, name), name, asked.tools))
+        for owner, names in ((llvm, _LLVM), (amds, ("compile_amdgpu",)), *(
+                (one, [name for name in vars(one) if name.startswith(("set_", "add_"))]) for one in (nvidia, amd))):
+            for name in names:
+                if hasattr(owner, name):
+                    replace(owner, name, _noting(getattr(owner, name), name, asked.tools))
         run = compiler.subprocess.run
 
         def ran(command: list[str], **about: Any) -> Any:

@@ -85,6 +85,8 @@ SCENES: tuple[Scene, ...] = (
               (choices["arch"] != 80 and choices["knob"] != "other arch") or choices["num_ctas"] == 1) and (
               # A block has 1024 threads and 65536 registers.
               int(choices["num_warps"]) * int(choices["maxnreg"]) <= 2048)),
+    Scene(name="options of AMD", topic="options", play="options:amd", vocabulary={
+        "chip": ("gfx942", "gfx950", "gfx1250", "gfx1100")}),
     Scene(name="variables", topic="options", play="options:variables", vocabulary={"set": VARIABLES}),
     *(Scene(name=f"disk {part}", topic="caches", play="caches:disk", due="due_of_caches:disk",
             vocabulary={"change": CHANGES[part::4]}, each="change") for part in range(4)),
@@ -194,7 +196,7 @@ SCENES: tuple[Scene, ...] = (
     Scene(name="launcher", topic="host", play="host:launcher", vocabulary={"once": (True,)}),
     Scene(name="beside", topic="host", play="beside:beside",
           vocabulary={"part": ("caches", "build", "knobs", "tools", "timers", "scratch", "libraries", "active",
-                               "driver", "launches", "maps", "assembler")}, each="part"),
+                               "driver", "launches", "maps", "hips", "assembler")}, each="part"),
     Scene(name="tools", topic="host", play="tools:tools", each="part",
           vocabulary={"part": ("linked", "disassembled", "ahead of time")}),
     Scene(name="translated", topic="translator", play="tools:translated", since="3.9.0",

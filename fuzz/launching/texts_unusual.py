@@ -153,6 +153,7 @@ def größe(x, n):
 kernel = größe
 """,
     "not debugged": PLAIN.replace("jit", "jit(debug=True)"),
+    "further options": PLAIN.replace(", at", ", tl.extra.libdevice.exp(at * 0.5)"),
     "long name": PLAIN.replace("def kernel", f"def {'k2_' * 80}") + f"\nkernel = {'k2_' * 80}\n",
     "failing": """
 @triton.jit

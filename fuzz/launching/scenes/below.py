@@ -1,5 +1,5 @@
-"""Triton's driver for CUDA and its call of ptxas in Python, over stand-ins for everything below them: libraries,
-`ldconfig`, torch's devices, the assembler. On a machine with a GPU they answer the same.
+"""Triton's drivers and its call of ptxas in Python, over stand-ins for everything below them: libraries, `ldconfig`,
+ torch's devices, the assembler. On a machine with a GPU they answer the same.
 """
 
 import os
@@ -17,6 +17,7 @@ from unittest import mock
 import torch
 import triton
 import triton.experimental
+from triton.backends.amd import driver as amd
 from triton.backends.compiler import GPUTarget
 from triton.backends.nvidia import compiler, driver as nvidia
 
@@ -39,7 +40,8 @@ class _Library:
     """What a compiled module of Triton's offers: functions that say how they were called."""
 
     def __getattr__(self, name: str) -> Any:
-        return lambda *given: (9, 0) if name == "get_device_capability" else (name, given)
+        return lambda *given: {"get_device_capability": (9, 0), "get_device_properties": {
+            "arch": "gfx942:sramecc+:xnack-", "warpSize": 64, "cooperativeLaunch": 1}}.get(name, (name, given))
 
 
 def libraries() -> Iterator[object]:
@@ -93,7 +95,7 @@ def active() -> Iterator[object]:
         for hip in (None, "6.0"):
             with mock.patch.object(torch.cuda, "is_available", mock.Mock(return_value=available)), \
                     mock.patch.object(torch.version, "hip", hip):
-                yield nvidia.CudaDriver.is_active()
+                yield nvidia.CudaDriver.is_active(), amd.HIPDriver.is_active()
     yield from _chosen()
 
 
@@ -129,6 +131,11 @@ def _chosen() -> Iterator[object]:
 
 
 def driver() -> Iterator[object]:
+    yield from _driver(nvidia, nvidia.CudaDriver, nvidia.CudaUtils)
+    yield from _driver(amd, amd.HIPDriver, amd.HIPUtils)
+
+
+def _driver(part: Any, kind: Any, utils: Any) -> Iterator[object]:
     """A driver over a library that says how it was called, with torch and without."""
     built: list[object] = []
 
@@ -137,8 +144,10 @@ def driver() -> Iterator[object]:
                       if name not in ("include_dirs", "src")})
         return _Library()
 
-    builders: dict[str, Any] = {name: build for name in ("compile_module_from_file", "compile_module_from_src")
-                                if hasattr(nvidia, name)}
+    builders: dict[str, Any] = {name: one for names, one in (
+        ("compile_module_from_file compile_module_from_src", build),
+        ("library_dirs _get_path_to_hip_runtime_dylib", lambda: "folder")) for name in names.split()
+                                if hasattr(part, name)}
     cuda = SimpleNamespace(get_device_capability=lambda device: (8, device), current_device=lambda: 3,
                            set_device=lambda device: device)
     # torch cannot be imported a second time: a stand-in is what the driver sees.
@@ -146,24 +155,22 @@ def driver() -> Iterator[object]:
                                empty=lambda *given, **more: (given, more))
     raw = SimpleNamespace(_cuda_getCurrentRawStream=lambda device: ("stream", device))
     for seen in (None, stand_in):
-        with mock.patch.multiple(nvidia, **builders), \
-                mock.patch.object(nvidia, "library_dirs", lambda: ["folder"]), \
-                mock.patch.dict(sys.modules, {"torch": seen, "torch._C": raw}):
-            made = tried(nvidia.CudaDriver)
+        with mock.patch.multiple(part, **builders), mock.patch.dict(sys.modules, {"torch": seen, "torch._C": raw}):
+            made = tried(kind)
             yield [tried(getattr(made, name, None), 2) for name in (
                 "get_device_capability", "get_current_stream", "set_current_device")]
             for name in ("get_current_device", "get_current_target", "get_active_torch_device", "get_device_interface",
                          "get_empty_cache_for_benchmark"):
                 found = tried(getattr(made, name, None))
                 yield "torch's" if found is cuda else found
-            yield tried(nvidia.CudaUtils) is getattr(made, "utils", None), built, getattr(
+            yield tried(utils) is getattr(made, "utils", None), built, getattr(
                 made, "launcher_cls", str).__name__
         yield sorted((name, tried(one, 1)) for name, one in vars(getattr(made, "utils", None) or cuda).items())
-        yield [tried(getattr(nvidia, name, None), 1) for name in ("PyCUtensorMap", "PyKernelArg", "ARG_TUPLE",
-                                                                  "ARG_KERNEL", "ARG_CONSTEXPR")]
+        yield [tried(getattr(part, name, None), 1) for name in (
+            "PyCUtensorMap", "PyTDMDescriptor", "PyKernelArg", "ARG_TUPLE", "ARG_KERNEL", "ARG_CONSTEXPR")]
     cache = mock.Mock()
-    nvidia.CudaDriver.clear_cache(made, cache)
-    yield nvidia.CudaDriver.get_benchmarker(made).__name__, cache.mock_calls
+    kind.clear_cache(made, cache)
+    yield kind.get_benchmarker(made).__name__, cache.mock_calls
 
 
 def launches() -> Iterator[object]:
@@ -178,13 +185,14 @@ def launches() -> Iterator[object]:
         device.allocate_default_profile_scratch.side_effect = lambda *given: ("default", given)
         of = mock.Mock(gsan_enabled=sanitized, num_ctas=2, global_scratch_size=0, global_scratch_align=8,
                        profile_scratch_size=size, profile_scratch_align=16, launch_cooperative_grid="cooperative",
-                       launch_pdl="dependent", arg_annotations="annotations", kernel_signature="signature")
+                       launch_pdl="dependent", arg_annotations="annotations", kernel_signature="signature",
+                       warp_size="wide")
         sanitizer = mock.Mock(_allocator=state, _stream_sync=sync)
         with _devices(device), mock.patch.object(triton.experimental, "gsan", sanitizer, create=True), \
                 mock.patch.dict(sys.modules, {f"triton.experimental.gsan{name}": one for name, one in (
                     ("", sanitizer), ("._allocator", state), ("._stream_sync", sync))}):
-            failed = tried(nvidia.CudaLauncher.__call__, of, 2, 3, 5, 7, "function", "kernel", "launch", "enter",
-                           "leave", "first", "second")
+            failed = [tried(made.__call__, of, 2, 3, 5, 7, "function", "kernel", "launch", "enter", "leave", "first",
+                            "second") for made in (nvidia.CudaLauncher, amd.HIPLauncher)]
         yield failed, [call.args for call in of.launch.mock_calls]
 
 
@@ -203,6 +211,20 @@ def maps() -> Iterator[object]:
             with _devices(library):
                 given = one, None if more is None else {"elem_type": 7, **about, **more}, None
                 yield tried(_asked, ask, *given)
+
+
+def hips() -> Iterator[object]:
+    """HIP's launcher, and what its driver is asked for a descriptor."""
+    one: Any = object.__new__(amd.HIPDriver)
+    one.utils, one.get_current_device = _Library(), int
+    source = SimpleNamespace(signature={1: "*i8", 2: ("i32", ("constexpr", "fp16")), 3: "tensordesc<fp16[16,32]>"})
+    given = 1, (2, (3, 4)), mock.Mock(shape=[5, 6], strides=[6, 1], **{"base.data_ptr.return_value": 8})
+    for pairs in ([], [[32, 4]], [[1, 2], [3, 4]]):
+        of = mock.Mock(tensordesc_meta=[{"elem_bits": 16, "block_size": [16, 32], "interval_padding_pairs": pairs}])
+        with _devices(one), mock.patch.multiple(amd, create=True, PyKernelArg=dict, ARG_TUPLE=1, ARG_KERNEL=2):
+            made = tried(amd.HIPLauncher, source, of)
+            yield getattr(made, "__dict__", made), tried(
+                getattr(made, "launch", None), *range(8), (4,), *range(7), given)
 
 
 def _asked(function: Any, *given: object) -> object:

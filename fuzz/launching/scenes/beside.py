@@ -170,7 +170,7 @@ def _named(*given: object, **named: object) -> object:
 _PARTS: dict[str, Callable[[], Iterator[object]]] = {
     "caches": _caches, "build": _build, "knobs": _knobs, "tools": _tools, "timers": _timers, "scratch": _scratch,
     "libraries": below.libraries, "active": below.active, "driver": below.driver, "launches": below.launches,
-    "maps": below.maps, "assembler": below.assembler}
+    "maps": below.maps, "hips": below.hips, "assembler": below.assembler}
 
 
 def _told(part: str) -> str:

@@ -2,12 +2,13 @@
 
 import os
 import re
+from functools import partial
 from typing import Any
 from unittest import mock
 
 import triton
 
-from tridiff.fuzz.launching.apart import tried
+from tridiff.fuzz.launching.apart import answered, tried
 from tridiff.fuzz.launching.bench import bench
 from tridiff.fuzz.launching.scene import Answers, Choices
 from tridiff.fuzz.launching.scenes.arguments import kernel
@@ -116,6 +117,27 @@ def options(choices: Choices, backend: str) -> Answers:
         "line information": str(".loc" in ptx),
         "launch": f"cooperative={launch.cooperative}; dependent={launch.dependent}", "packed": str(launch.packed),
         "shared": f"{load[2]}", "name": compiled.name}
+
+
+def amd(choices: Choices, backend: str) -> Answers:
+    """What AMD's compiler is asked for, and says to LLVM, for each option and knob."""
+    user, chip, knobs, parts = kernel(TEXTS["integers"]), str(choices["chip"]), triton.knobs.amd, triton.backends
+    source = triton.compiler.ASTSource(user, dict.fromkeys(("x", "y", "out"), "*fp32") | {"n": "i32", "K": "i32"})
+
+    def told(name: str, value: object) -> str:
+        with knobs.scope(), spied() as asked:
+            if hasattr(knobs, name):
+                setattr(knobs, name, value)
+            made: Any = tried(triton.compile, source, parts.compiler.GPUTarget("hip", chip, 64), {name: value})
+        about = [] if isinstance(made, str) else re.findall(r'"(?!amdgpu-no)[^". ]+"="[^"]*"', made.asm["llir"])
+        return f"{about or made} {[getattr(made.metadata, one, 0) for one in _TOLD if about]} {asked}"
+
+    every = [(name, one) for name, value in vars(parts.amd.compiler.HIPOptions(arch=chip)).items() for one in {
+        bool: (not value,), int: (1, 2), str: ("cu",)}.get(type(value), ())]
+    every += [(name, one) for name in dir(knobs) if name[:3] in ("use", "sca", "buf") for one in (True, False)]
+    with bench():
+        triton.knobs.compilation.always_compile = True  # the key of a kernel has not every knob
+        return dict(zip(map(str, every), answered([partial(told, *one) for one in every]), strict=True))
 
 
 _SET = """

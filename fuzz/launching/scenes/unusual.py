@@ -3,6 +3,7 @@
 import gc
 import io
 import json
+import re
 import traceback
 from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
@@ -202,8 +203,9 @@ def _further_options(user: Any, there: Bench) -> Told:
                         "fpsan_homomorphic_casts": True}.items():
         with spied() as asked:
             try:
-                user.warmup(_x(), 5, grid=(1,), **{name: value})
-                found[name] = " ".join(asked.tools)
+                made = user.warmup(_x(), 5, grid=(1,), **{name: value})
+                flushing = sorted(set(re.findall(r"\w[\w.]*\.ftz\S*", made.asm["ptx"])))
+                found[name] = " ".join((*flushing, *asked.passes, *asked.tools))
             except Exception as error:
                 found[name] = refusal(error)[:120]
     return found
