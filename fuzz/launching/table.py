@@ -86,7 +86,7 @@ SCENES: tuple[Scene, ...] = (
               # A block has 1024 threads and 65536 registers.
               int(choices["num_warps"]) * int(choices["maxnreg"]) <= 2048)),
     Scene(name="options of AMD", topic="options", play="options:amd", vocabulary={
-        "chip": ("gfx942", "gfx950", "gfx1250", "gfx1100")}),
+        "part": tuple(range(8)), "chip": ("gfx942", "gfx950", "gfx1250", "gfx1100")}),
     Scene(name="variables", topic="options", play="options:variables", vocabulary={"set": VARIABLES}),
     *(Scene(name=f"disk {part}", topic="caches", play="caches:disk", due="due_of_caches:disk",
             vocabulary={"change": CHANGES[part::4]}, each="change") for part in range(4)),

@@ -135,6 +135,7 @@ def amd(choices: Choices, backend: str) -> Answers:
     every = [(name, one) for name, value in vars(parts.amd.compiler.HIPOptions(arch=chip)).items() for one in {
         bool: (not value,), int: (1, 2), str: ("cu",)}.get(type(value), ())]
     every += [(name, one) for name in dir(knobs) if name[:3] in ("use", "sca", "buf") for one in (True, False)]
+    every = every[int(choices["part"])::8]
     with bench():
         triton.knobs.compilation.always_compile = True  # the key of a kernel has not every knob
         return dict(zip(map(str, every), answered([partial(told, *one) for one in every]), strict=True))
