@@ -303,6 +303,10 @@ EXPRESSIONS: dict[str, str] = {
         "jit.mangle_type(one())) for one in (lambda: torch.empty(16, dtype=kind, device='meta'), lambda: "
         "triton.reinterpret(data, kind), lambda: jit.MockTensor(kind)))) for kind in sorted({one for one in "
         "vars(torch).values() if isinstance(one, torch.dtype)}, key=str)]",
+    "descriptors as texts":
+        "[refused(lambda: [(one.mangle(), len(one.shape_type.types + one.strides_type.types)) for one in [tl.str_to_ty("
+        "f'tensordesc{kind}<{rest}{more}>', None)]]) for kind in ('', '_im2col') for rest in ('fp16[16, 32]', "
+        "'i32[8],input_rank=4') for more in ('', *(f',{one}' for one in WHOLE))]",
     "types as texts": "[tl.core.get_int_dtype(32, True), tl.str_to_ty('*fp16', None), tl.str_to_ty('i1', None)]",
     "a type":
         "[tl.dtype('uint16').primitive_bitwidth, tl.dtype('bf16').is_floating(), "
@@ -373,6 +377,11 @@ EXPRESSIONS: dict[str, str] = {
         "whole.clone(), whole.to('cpu'), whole.to('meta'), whole.new_empty([3])]]",
     "views of layouts":
         "[one.format_tensor_view([16, 32]) + one.format_hardware_view([16, 32]) for one in (blocked, mma)]",
+    "views of clusters":
+        "[counted(one.format_tensor_view([16, 16]) + one.format_hardware_view([16, 16])) for bases in [[[1, 0]]] for "
+        "made in [gl.NVMMADistributedLayout([2, 0], [2, 2], [16, 8], bases)] for one in (made, gl.DotOperandLayout(1, "
+        "made, 2), gl.SwizzledSharedLayout(1, 1, 4, [1, 0], bases), gl.DistributedLinearLayout([[0, 1]], [[0, 2], [0, "
+        "4], [0, 8], [2, 0], [4, 0]], [[8, 0]], bases, [16, 16]))]",
     "outside of a kernel": "[refused(lambda: gl.arange(0, 8, blocked, **more)) for more in ({}, {'_semantic': None})]",
     "a block outside of a kernel":
         "[refused(lambda: tl.arange(0, 8)), refused(lambda: tl.zeros([8], tl.int32)), refused(lambda: tl.arange(0, 8, "

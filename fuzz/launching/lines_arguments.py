@@ -450,6 +450,8 @@ def lines(language: Language) -> dict[str, str]:
         found["arguments of tl.dot"] |= dict.fromkeys(
             f"r = tl.dot(g.to(tl.{one}), g.to(tl.{one}), out_dtype=tl.{other})" for one in (
                 "bfloat16", "float32", "int8", "float64") for other in ("float16", "bfloat16", "float32", "int32"))
+        found["products of AMD"] = dict.fromkeys(f"s = tl.dot(g.to(tl.{one}), g.to(tl.{other}))" for one, other in
+            itertools.product(("float8e5", "float8e4b8", "float8e5b16", "float32"), repeat=2))
         found["edges"] = dict.fromkeys(
             f"r = tl.make_tensor_descriptor({one}_ptr, [n, 64], [64, 1], [8, 16], '{edge}')"
             for one in "xfhlu" for edge in ("nan", "zero"))

@@ -125,7 +125,7 @@ def outside(way, a, b, _semantic=None):
     table = {"legal": {two: power}, "none": {}, "first": {one: root, two: power}, "others": {two[::-1]: power},
              "alone": {(): ("__nv_clock", tl.int32)}, "numbers": {(int, int): power}}[way]
     given = {"alone": []}.get(way, [a, b])
-    return tl.core.extern_elementwise("libdevice", "", given, table, False, _semantic=_semantic)
+    return tl.core.extern_elementwise("libdevice", "at", given, table, False, _semantic=_semantic)
 
 @tl.core.extern
 def dispatching(way, a, b, _semantic=None):
@@ -133,7 +133,7 @@ def dispatching(way, a, b, _semantic=None):
     table = {"none": {}, "one": {two[:1]: ("__nv_sqrtf", tl.float32)}, "others": {(tl.int8,) * 2: ("none", tl.int8)},
              "legal": {two: ("__nv_powf", tl.float32)}, "numbers": {(int, int): ("none", tl.int32)}}[way]
     given = [3, 4] if way == "numbers" else [a, b]
-    return tl.core.dispatch(_semantic.builder.create_extern_elementwise, "libdevice", "", given, table, tl.float32,
+    return tl.core.dispatch(_semantic.builder.create_extern_elementwise, "libdevice", "at", given, table, tl.float32,
                             False, _semantic=_semantic)
 '''
 
@@ -306,7 +306,8 @@ r = late(x, n)
 r = late(x, N)
 r = with_default(x)
 r = isinstance(x, tensor) + n
-r = tl.full((4,), 128, tl.uint8).to(tl.float8e5b16, bitcast=True).to(tl.float8e4b8)
+r = tl.full((4,), 128, tl.uint8); s = r.to(tl.float8e5b16, bitcast=True).to(tl.float8e4b8);
+    t = r.to(tl.float8e4b8, bitcast=True).to(tl.float8e5b16)
 tl.static_assert(N > 3, msg="a")
 r = f"{tl.int32}"
 r = apart((n, 3), n)
@@ -318,6 +319,8 @@ tl.dot(g, g.to(tl.float8e5))
 tl.dot(g.to(tl.float8e5), g.to(tl.float8e4b15))
 tl.dot(g.to(tl.float8e4b15), g.to(tl.float8e5))
 tl.dot(tl.zeros((16, 32), tl.float8e5), tl.zeros((32, 16), tl.float8e5), max_num_imprecise_acc=32)
+r = tl.atomic_poll(x_ptr, tl.load(x_ptr))
+r = either(True, x, "a")
 y = tl.make_tensor_descriptor(l_ptr, [n, 64], [64, 1], [1, 4]); r = y.gather(at, 0); y.scatter(r, at, 0)
 r = k.to(tl.pointer_type(tl.int32), bitcast=True) + at
 r = tl.atomic_load(x_ptr.to(tl.pointer_type(tl.int32, const=True)) + at)
@@ -337,6 +340,9 @@ r = tl.dot_fma(tl.zeros([16, 8], tl.float32, tl.DotOperandLayout(0, L2, 0)), tl.
     tl.DotOperandLayout(1, L2, 0)), tl.zeros([16, 16], tl.float32, L2))
 r = tl.dot_fma(tl.zeros([16, 8], tl.float32, tl.DotOperandLayout(1, L2, 0)), tl.zeros([8, 16], tl.float32,
     tl.DotOperandLayout(1, L2, 0)), tl.zeros([16, 16], tl.float32, L2))
+c: tl.constexpr = tl.BlockedLayout([1] * 3, [2, 4, 4], [4, 1, 1], [2, 1, 0]); r = tl.dot_fma(tl.zeros([2, 128, 32],
+    tl.float32, tl.DotOperandLayout(0, c, 0)), tl.zeros([2, 32, 128], tl.float32, tl.DotOperandLayout(1, c, 0)),
+    tl.zeros([2, 128, 128], tl.float32, c))
 r = m.broadcast_to([16, 64])
 r = row[:, None].broadcast_to([16, 64])
 r = row[:, None].broadcast_to([32, 32])
@@ -386,11 +392,15 @@ e = tma.make_tensor_descriptor(h_ptr, [n, 64], [64, 1], [1, 64], Q);
     blackwell.tma.async_gather(e, i, 8, b.index(0), q.index(0), pred=n > 3, multicast=True);
     blackwell.tma.async_gather(e, i, 8, b.index(0), q.index(0), cache_policy=tl.CachePolicy("none", "evict_first"));
     blackwell.tma.async_scatter(e, i, 8, q.index(0), tl.CachePolicy("none", "evict_first"))
-c = tl.allocate_shared_memory(tl.float16, [256, 64], tl.NVMMASharedLayout(128, 16, 2, cga_layout=[[1, 0]]));
-    blackwell.tcgen05_mma(c, c.permute([1, 0]), blackwell.allocate_tensor_memory(tl.float32, [256, 256],
-    blackwell.TensorMemoryLayout([128, 256], 1, [[1, 0]], True)))
+c = tl.allocate_shared_memory(tl.float8e5, [256, 128], tl.NVMMASharedLayout(128, 8, 2, cga_layout=[[1, 0]]));
+    z = blackwell.allocate_tensor_memory(tl.float32, [256, 256], blackwell.TensorMemoryLayout([128, 256], 1, [[1, 0]],
+    True)); blackwell.tcgen05_mma(c, c.permute([1, 0]), z);
+    u = blackwell.allocate_tensor_memory(tl.uint8, [256, 4], blackwell.TensorMemoryScalesLayout([[1, 0]]));
+    blackwell.tcgen05_mma_scaled(c, c.permute([1, 0]), z, u, u, "e5m2", "e5m2")
 e = tma.make_tensor_descriptor(h_ptr.to(tl.pointer_type(tl.uint8)), [n, 128], [128, 1], [64, 64], PADDED4);
     c = tl.allocate_shared_memory(tl.uint8, [64, 64], PADDED4); tma.async_load(e, [8, n], b.index(0), c)
+tl.allocate_shared_memory(tl.int8, [4, 8], tl.PaddedSharedLayout.with_identity_for([[32, 4]], [4, 8], [1, 0], [[1, 0]]))
+r = tl.inline_asm_elementwise("mov.b32 $0, $1;", "=r,r,r,r", [s, x, n], tl.int32, False, 1) + x
 """,
     "tensor memory": """
 r = blackwell.allocate_tensor_memory(tl.float32, [128, 64], TM, value=TV.load())
@@ -419,20 +429,28 @@ blackwell.tcgen05_mma(MA, q.index(0), TV, use_acc=False, mbarriers=[b.index(0)],
 blackwell.tcgen05_mma(MA, q.index(0), TV, pred=False, multicast=True, mbarriers=[b.index(0), b.index(1)])
 a = tl.allocate_shared_memory(tl.float8e5, [128, 128], tl.NVMMASharedLayout(128, 8, 2));
     c = blackwell.allocate_tensor_memory(tl.uint8, [128, 4], blackwell.TensorMemoryScalesLayout());
+    v = blackwell.allocate_tensor_memory(tl.uint8, [128, 4], blackwell.TensorMemoryScalesLayout());
     z = blackwell.allocate_tensor_memory(tl.float32, [128, 128], blackwell.TensorMemoryLayout([128, 128], 1));
-    blackwell.tcgen05_mma_scaled(a, a.permute([1, 0]), z, c, c, "e5m2", "e4m3", use_acc=False, mbarriers=[b.index(0)]);
+    blackwell.tcgen05_mma_scaled(a, a.permute([1, 0]), z, c, v, "e5m2", "e4m3", use_acc=False, mbarriers=[b.index(0)]);
     blackwell.tcgen05_mma_scaled(a, a.permute([1, 0]), z, c, c, "e5m2", "e4m3", pred=n > 3, multicast=True, mbarriers=[
     b.index(0)], mbarrier_preds=[n > 4])
+blackwell.tcgen05_mma_scaled(MA, MA, TV, TV, TV, "e2m1", "bf16")
+blackwell.tcgen05_mma_scaled(MA, MA, TV, TV, TV, "fp16", "e4m3")
+blackwell.tcgen05_mma_scaled(MA, MA, TV.reinterpret(layout=blackwell.TensorMemoryLayout([64, 128], 1)), TV, TV, "", "")
 r = blackwell.add2(g, g) + blackwell.sub2(g, 1.5) + blackwell.mul2(2, g) + blackwell.min2(g, 0.5)
 r = blackwell.fma2(g, 2.0, g) + blackwell.max2(1, g)
 r = blackwell.add2(g, g.to(tl.float32), dtype=tl.float32); w = blackwell.add2(g.to(tl.float8e5), g.to(tl.float8e5))
 r = blackwell.mul2(g, n, dtype=tl.constexpr(tl.float16))
 r = blackwell.sub2(m, m)
+r = blackwell.add2(g, g, tl.float32); s = blackwell.sub2(g, g, tl.float32); t = blackwell.mul2(g, g, tl.float32);
+    u = blackwell.fma2(g, g, g, tl.float32); v = blackwell.min2(g, g, tl.float32); w = blackwell.max2(g, g, tl.float32)
+r = rubin.add4(g, g, tl.float32); s = rubin.sub4(g, g, tl.float32); t = rubin.mul4(g, g, tl.float32);
+    u = rubin.fma4(g, g, g, tl.float32)
 r = blackwell.min2(1, n)
 r = blackwell.mul2(m.to(tl.uint8), tl.zeros([16, 64], tl.float16, L2))
 c = tl.allocate_shared_memory(tl.int64, [2], S1);
     blackwell.clc.try_cancel(c, b.index(0)); r = blackwell.clc.load_result(c); w = r.is_canceled(); u = r.program_id(1)
-r = rubin.add4(g, n.to(tl.int8)); w = rubin.mul4(g, row[:, None].to(tl.float16))
+r = rubin.add4(g, n.to(tl.int8)); w = rubin.mul4(row[:, None].to(tl.float16), g)
 r = rubin.sub4(g, m.to(tl.int8))
 r = rubin.add4(m.to(tl.uint8), m.to(tl.uint8), tl.float16)
 u = g.to(tl.float8e5); v = m.to(tl.float16).to(tl.float8e4nv); r = rubin.add4(u, v); w = rubin.mul4(v, u);
@@ -449,8 +467,10 @@ c = blackwell.allocate_tensor_memory(tl.int8, [64, 128], blackwell.TensorMemoryL
     r = blackwell.allocate_tensor_memory(tl.uint8, [128, 4], rubin.TensorMemoryScalesLayout(block_rep_order="kThenMn"))
 r: tl.constexpr = tl.to_linear_layout(TM, [128, 64]);
     w: tl.constexpr = tl.to_linear_layout(blackwell.TensorMemoryScalesLayout(), [128, 4]);
-    v: tl.constexpr = tl.to_linear_layout(tl.to_linear_layout(L2, [16, 32]), [32, 32])
+    v: tl.constexpr = tl.to_linear_layout(tl.to_linear_layout(L2, [16, 32]), [32, 32]);
+    u: tl.constexpr = tl.to_linear_layout(rubin.TensorMemoryScalesLayout([[1, 0]]), [256, 4])
 r = tl.inline_asm("mov.b32 $0, $1;", "=r,r", [TV], result_types=tl.int32)
-c = blackwell.clc.load_result(tl.allocate_shared_memory(tl.int64, [2], S1)); r = given(n, c)[1].program_id(0)
+c = blackwell.clc.load_result(tl.allocate_shared_memory(tl.int64, [2], S1)); r = given(n, c)[1].program_id(0);;for i in
+    range(n):;;    c = blackwell.clc.load_result(tl.allocate_shared_memory(tl.int64, [2], S1))
 """,
 }

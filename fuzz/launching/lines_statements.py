@@ -242,7 +242,7 @@ r = int(3.7) + n
 r = float(3) + e
 r = int(n)
 r = float(n)
-r = int("7") + n
+r = int("7") + int("11", base=2) + n
 r = list((1, 2))
 r = range(3)
 r = abs(n)

@@ -36,17 +36,20 @@ _ARCHITECTURES = (90, 80)
 
 _CLUSTERED = ("sm_90", "sm_100", "gfx1250")
 
+_ONLY = {"tensor memory ": "sm_100", "arguments of blackwell": "sm_100", "products of AMD": "gfx950",
+         **dict.fromkeys(("hopper ", "arguments of hopper", "products "), "sm_90")}
+"""Chips that alone have what is named so."""
+
 
 def _suits(choices: Choices) -> bool:
-    """Whether a piece or a part is about a chip, which has what the option asks for as well: tensor memory is refused
-    for others, few have clusters of blocks, and layouts of Gluon are for a number of warps."""
+    """Whether a piece or a part is about a chip, which has what the option asks for as well: few have
+    clusters of blocks, and layouts of Gluon are for a number of warps."""
     language, _, name = str(choices.get("piece") or choices["part"]).partition(": ")
     chip = str(choices["chip"])
     return (choices["option"] != "blocks" or chip in _CLUSTERED) and (
         choices["option"] != "warps" or language == "plain") and (
         chip in fragments_amd.CHIPS_OF[name.partition(" ")[0]] if language == "amd"
-        else chip.startswith("sm_") and (
-            not name.startswith(("tensor memory ", "arguments of blackwell")) or chip == "sm_100"))
+        else chip.startswith(next((one for start, one in _ONLY.items() if name.startswith(start)), "sm_")))
 
 
 def _clusters_are_newer(choices: Choices) -> bool:

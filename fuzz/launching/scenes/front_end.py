@@ -49,7 +49,9 @@ CHANGED = 10
 _WARPS = 4
 _PLAIN = {"num_warps": _WARPS}
 _OPTIONS: dict[str, dict[str, Any]] = {
-    "": _PLAIN, "debug": {**_PLAIN, "debug": True}, "overflow": {**_PLAIN, "sanitize_overflow": True, "debug": True},
+    "": _PLAIN, "debug": {**_PLAIN, "debug": True},
+    "overflow": {**_PLAIN, "sanitize_overflow": True, "debug": True, "maxnreg": 64,
+                 "default_dot_input_precision": "ieee"},
     "addresses": {**_PLAIN, "debug": True, "instrumentation_mode": "iisan"},
     "floats": {**_PLAIN, "instrumentation_mode": "fpsan"}, "blocks": {**_PLAIN, "num_ctas": 2},
     "warps": {"num_warps": 8, "num_stages": 1, "maxnreg": 64}}

@@ -67,4 +67,5 @@ def images(choices: Choices, backend: str) -> Answers:
             "padding": str(padding), "lower": str(list(lower)), "upper": str(list(upper)),
             "steps": str(list(strides)), "axes": axes, "mode": mode,
             "offsets": str(len(given.rpartition("{")[2].partition("}")[0].split(","))),
+            "type": "".join(re.findall("tensordesc_im2col<[^,]*", compiled.asm["source"])[:1]),
             "hint": str(".L2::cache_hint" in (found[0] if found else ""))}
