@@ -29,12 +29,14 @@ from triton.experimental.gluon.language.nvidia import blackwell, hopper
 from triton.experimental.gluon.language.nvidia.hopper import mbarrier
 from triton.language.extra import cuda, hip
 from triton.runtime import build, cache, errors, jit
+from triton.tools import mxfp
 from triton.tools.tensor_descriptor import TensorDescriptor
 try:
     from triton.experimental.gluon.language.nvidia.hopper import CachePolicy, FractionalEvictionPolicy
     from triton.experimental.gluon.nvidia.hopper import TensorDescriptor as Tiled, TensorDescriptorIm2Col as Columns
     from triton.experimental.gluon.language.amd import cdna5
     from triton.experimental.gluon.amd.cdna5 import TensorDescriptor as Moved
+    from triton.tools import triton_to_gluon_translator as translator
 except ImportError:
     pass
 @tl.core._aggregate
@@ -210,6 +212,17 @@ EXPRESSIONS: dict[str, str] = {
         "[os.environ.update(TRITON_DUMP_DIR=triton.knobs.cache.dir)] for kind in ('get_dump_manager', "
         "'get_override_manager', 'get_cache_manager') for triton.knobs.cache.manager_class in "
         "(cache.FileCacheManager, type('Own', (cache.FileCacheManager,), {}), None)]",
+    "kernels cut out":
+        "[refused(lambda: translator.slice_kernel(['triton.tools.ragged_tma:store_ragged', 'triton.tools.ragged_tma:"
+        "create_ragged_descriptor'], ['triton', 'torch'], ['triton.tools.ragged_tma'], leaf, way, target="
+        "translator.target.TranslatorTarget('sm90'))) for way in (False, True) for leaf in (None, ["
+        "'triton.tools.ragged_tma:to_ragged_indices'])] + [translator.slice_kernel_from_trace('triton.language:sum', [{"
+        "'type_names': ['torch:dtype'], 'jit_fn_names': ['triton.language:cdiv']}], False, {}, target="
+        "translator.target.TranslatorTarget('gfx942'))]",
+    "numbers of few bits":
+        "[refused(lambda: vars(made(size=size, device=device).random(*some))) for _ in [torch.manual_seed(3)] for size "
+        "in (5, (2, 3)) for device in (None, 'meta') for made, *some in ((mxfp.MXFP4Tensor,), *((mxfp.MXScaleTensor, "
+        "low, high) for low in (None, 0.0, 4.0) for high in (None, 2.0, 8.0)))]",
     "barriers": "mbarrier.MBarrierLayout.multicta(num_ctas=4, two_cta=True).mangle()",
     "equal":
         "[blocked == gl.BlockedLayout([1, 2], [4, 8], [2, 2], [1, 0]), blocked == mma, "
@@ -246,6 +259,14 @@ EXPRESSIONS: dict[str, str] = {
         "[(name, counted(refused(lambda: vars(Moved(**{**given, name: value})).get(name) is value) for value in ("
         "*OTHERS, *PARTED))) for given in [{**LEGAL, 'layout': PARTED[0]}] for name in given] + [refused(lambda: "
         "{**vars(Moved.from_tensor(data.view(64, 64), [16, 32], PARTED[-4])), 'base': 0})]",
+    "scales of AMD's products":
+        "[(one.mangle(), one.rank, counted(refused(lambda: of(gl.DotOperandLayout(side, one, 16), [64, 128], *some)) "
+        "for of, *some in ((amd4.get_mfma_scale_layout,), (cdna5.get_wmma_scale_layout, 16), ("
+        "cdna5.get_wmma_scale_layout,), *((amd4.compute_efficient_padded_shared_layout, gl.int8, *way) for way in ((), "
+        "(False,)))) for side in (0, 1))) for amd4 in [gl.amd.cdna4] for rows in (1, 4) for cut in (16, 32) for more "
+        "in (None, [2, 1], [1, 2]) for one in made(lambda: gl.amd.AMDMFMALayout(4, [cut, cut, 2048 // cut], rows > 1, ["
+        "rows, 4 // rows], 32, more), lambda: gl.amd.AMDWMMALayout(3, cut > 16, [[1, 0], [0, 1]][::1 if rows > 1 else "
+        "-1], more and [[2 * one - 2 for one in more]], [cut, 16, 128]))]",
     "parts of products":
         "[counted(refused(lambda: cdna5.make_partitioned_dot_layouts(rows, columns, padded(*[rows, deep][::-1 if left "
         "else 1]), padded(*[deep, columns][::-1 if right else 1]), warps, [16, wide, 32], left, right, *cut, turned)) "

@@ -67,7 +67,10 @@ def statements(part: str) -> dict[str, str]:
 
 def translatable(group: int) -> dict[str, str]:
     """Texts of kernels by name that are translated together: of the pieces, the calls with all of their arguments, and
-    one of several other statements."""
+    one of several other statements. Behind the groups comes one of what differs most between chips."""
+    if group == GROUPS:
+        return statements("plain: large products 1") | {
+            name: fragments_plain.FRAGMENTS[name] for name in ("descriptor of numbers", "gather and scatter")}
     found = {f"piece {name}": text for name, text in fragments_plain.FRAGMENTS.items()}
     for part in (one for one in parts() if one.startswith("plain")):
         lines = statements(part)

@@ -183,6 +183,7 @@ def _given(expressions: str) -> str:
     return re.sub(r"(?m)^(?=\S)", "r = ", expressions)
 
 
+_HALVED = {64: "'e2m1'", 128: "'e5m2'"}
 LINES: dict[str, str] = {
     "types": _given("""
 f.to(tl.bfloat16) + f.to(tl.bfloat16)
@@ -508,6 +509,12 @@ r = tl.softmax(m, dim=1, keep_dims=True)
 r = tl.softmax(g.to(tl.float32), 0)
 r = tl.softmax(g.to(tl.float32), keep_dims=True)
 """,
+    "large products": "\n".join((*(
+        f"r = tl.dot(tl.zeros(({rows}, 64), tl.{kind}), tl.zeros((64, 32), tl.{kind}){more})" for kind, rows, more in (
+            ("float16", 128, ", tl.zeros((128, 32), tl.float32)"), ("float32", 64, ""), ("float8e5", 256, ""))), *(
+        f"q = tl.zeros((128, 4), tl.uint8); r = tl.dot_scaled(tl.zeros((128, {left}), tl.uint8), {one}, "
+        f"{_HALVED[left]}, tl.zeros((128, 128), tl.uint8), {other}, 'e4m3', fast_math=True)" for left, one, other in (
+            (128, "q", "q"), (64, "q", "None"), (64, "None", "q"))))),
     "products": _given("""
 tl.dot(g, g.to(tl.float32))
 tl.dot(m, m)

@@ -204,6 +204,8 @@ SCENES: tuple[Scene, ...] = (
           vocabulary={"part": ("linked", "disassembled", "ahead of time")}),
     Scene(name="translated", topic="translator", play="tools:translated", since="3.9.0",
           vocabulary={"group": tuple(range(GROUPS)), "target": ("sm90", "sm80", "sm100")}),
+    Scene(name="translated for each", topic="translator", play="tools:translated", since="3.9.0",
+          vocabulary={"target": ("gfx1250", "gfx942", "gfx950", "sm90", "sm100"), "group": (GROUPS,)}),
     Scene(name="layouts", topic="layouts", play="layouts:layouts",
           vocabulary={"layout": LAYOUTS, "wide": (False, True)}, each="layout"),
     Scene(name="expressions", topic="front_end", play="host:expressions",

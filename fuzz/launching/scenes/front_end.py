@@ -172,7 +172,7 @@ def _told(module: str, arguments: dict[str, Any], chip: str, options: dict[str, 
 
 def source(module: str, arguments: dict[str, Any], chip: str, options: dict[str, Any]) -> str:
     kernel: Any = load(module, name="kernel").kernel
-    return source_ir(source_of(kernel, arguments), _target(chip), options)
+    return source_ir(source_of(kernel, arguments), target(chip), options)
 
 
 def places(text: str) -> list[str]:
@@ -181,7 +181,7 @@ def places(text: str) -> list[str]:
     return sorted(set(_PLACE.findall(text)))
 
 
-def _target(chip: str) -> GPUTarget:
+def target(chip: str) -> GPUTarget:
     # No kernel is compiled to the end for most of AMD's: they are none of `backends`.
     return GPUTarget("hip", chip, 64 if chip.startswith("gfx9") else 32) if chip.startswith("gfx") else target_of(chip)
 

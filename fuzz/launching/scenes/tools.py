@@ -11,6 +11,8 @@ from io import StringIO
 from pathlib import Path
 from unittest import mock
 
+import triton
+
 from tridiff.fuzz.backends.device_errors import plainly, refusal
 from tridiff.fuzz.launching.apart import answered, tried
 from tridiff.fuzz.launching.bench import Bench, bench
@@ -153,7 +155,8 @@ def tools(choices: Choices, backend: str) -> Answers:
 def translated(choices: Choices, backend: str) -> Answers:
     """Kernels as Triton's translator writes them in Gluon, and what the front end makes of that."""
     target, texts = str(choices["target"]), translatable(int(choices["group"]))
-    with bench(int(target.removeprefix("sm"))):
+    chip = front_end.target(target.replace("sm", "sm_"))
+    with bench(), mock.patch.object(triton.runtime.driver.active, "get_current_target", lambda: chip):
         return dict(zip(texts, answered([partial(_translated, text, target) for text in texts.values()]), strict=True))
 
 
@@ -170,4 +173,4 @@ def _translated(text: str, target: str) -> str:
         made = convert_triton_to_gluon([user.kernel], TranslatorTarget(target))
     except Exception as error:
         return refusal(error)
-    return f"{made}\n{front_end.told(made, given, chip=f'sm_{target[2:]}')}"
+    return f"{made}\n{front_end.told(made, given, chip=target.replace('sm', 'sm_'))}"

@@ -292,7 +292,7 @@ FAULTS: tuple[tuple[str, str, Any, str, dict[str, object]], ...] = (
      {"piece": "amd: cdna3 buffers", "chip": "gfx942"}),
     (f"{_AMD}.cdna3", "_atomic_op_str_to_op", {}, "lines", {"part": "amd: cdna3 1", "chip": "gfx942"}),
     (f"{_AMD}._layouts", "AMDMFMALayout.verify", ("[64, 4], [4, 64]", "[64, 4]"), "lines",
-     {"part": "amd: cdna3 2", "chip": "gfx950"}),
+     {"part": "amd: cdna3 1", "chip": "gfx950"}),
     (f"{_AMD}.cdna5.tdm", "tensor_descriptor_type.mangle", lambda self: "TD", "lines",
      {"part": "amd: cdna5 1", "chip": "gfx1250"}),
     (f"{_AMD}.warp_pipeline", "warp_pipeline_stage.__exit__", lambda *about: False, "pieces",
