@@ -213,12 +213,11 @@ EXPRESSIONS: dict[str, str] = {
         "'get_override_manager', 'get_cache_manager') for triton.knobs.cache.manager_class in "
         "(cache.FileCacheManager, type('Own', (cache.FileCacheManager,), {}), None)]",
     "kernels cut out":
-        "[refused(lambda: translator.slice_kernel(['triton.tools.ragged_tma:store_ragged', 'triton.tools.ragged_tma:"
-        "create_ragged_descriptor'], ['triton', 'torch'], ['triton.tools.ragged_tma'], leaf, way, target="
-        "translator.target.TranslatorTarget('sm90'))) for way in (False, True) for leaf in (None, ["
-        "'triton.tools.ragged_tma:to_ragged_indices'])] + [translator.slice_kernel_from_trace('triton.language:sum', [{"
-        "'type_names': ['torch:dtype'], 'jit_fn_names': ['triton.language:cdiv']}], False, {}, target="
-        "translator.target.TranslatorTarget('gfx942'))]",
+        "[refused(lambda: made(*given, target=translator.target.TranslatorTarget('sm90'))) for home in "
+        "['tridiff.kernels.helpers.'] for made, *given in (*((translator.slice_kernel, [home + 'sorting:comes_after', "
+        "home + 'extrema:max2'], ['triton', 'torch'], None, leaf, way) for way in (False, True) for leaf in (None, "
+        "[home + 'extrema:is_nan'])), (translator.slice_kernel_from_trace, home + 'sorting:comes_after', "
+        "[{'type_names': ['torch:dtype'], 'jit_fn_names': [home + 'extrema:max2']}], False, {}))]",
     "numbers of few bits":
         "[refused(lambda: vars(made(size=size, device=device).random(*some))) for _ in [torch.manual_seed(3)] for size "
         "in (5, (2, 3)) for device in (None, 'meta') for made, *some in ((mxfp.MXFP4Tensor,), *((mxfp.MXScaleTensor, "
