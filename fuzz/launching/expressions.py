@@ -325,8 +325,8 @@ EXPRESSIONS: dict[str, str] = {
         "vars(torch).values() if isinstance(one, torch.dtype)}, key=str)]",
     "descriptors as texts":
         "[refused(lambda: [(one.mangle(), len(one.shape_type.types + one.strides_type.types)) for one in [tl.str_to_ty("
-        "f'tensordesc{kind}<{rest}{more}>', None)]]) for kind in ('', '_im2col') for rest in ('fp16[16, 32]', "
-        "'i32[8],input_rank=4') for more in ('', *(f',{one}' for one in WHOLE))]",
+        "'tensordesc' + kind + rest + more + '>', None)]]) for kind in ('', '_im2col') for rest in ('<fp16[16, 32]', "
+        "'<i32[8],input_rank=4') for more in ('', *(',' + str(one) for one in WHOLE))]",
     "types as texts": "[tl.core.get_int_dtype(32, True), tl.str_to_ty('*fp16', None), tl.str_to_ty('i1', None)]",
     "a type":
         "[tl.dtype('uint16').primitive_bitwidth, tl.dtype('bf16').is_floating(), "

@@ -221,7 +221,7 @@ def test_a_folder_far_from_a_changed_file_says_nothing_of_a_target():
 
 
 @pytest.mark.parametrize("name, number, parts", [
-    ("dot", 12, {"plain: arguments of tl.dot 1", "plain: products 1", "plain: products 2"}),
+    ("dot", 14, {"plain: arguments of tl.dot 1", "plain: products 1", "plain: products 2"}),
     ("where", 130, {"plain: arguments of tl.where 1", "plain: addresses 1"})])
 def test_what_says_the_name_most_often_comes_first_compiled_and_interpreted(name: str, number: int,
                                                                             parts: set[str]):
