@@ -87,8 +87,9 @@ print(json.dumps(found))
 def names(build: Build) -> dict[str, str]:
     """Public names of a build with their signatures or values. Raises TridiffError when they cannot be listed."""
     try:
+        # It runs beside the gate: a signal for all of the gate's processes ends the gate early, and this not at all.
         run = subprocess.run([sys.executable, "-c", _LIST, json.dumps(MODULES)], capture_output=True, text=True,
-                             env=build.environment(), timeout=SECONDS)
+                             env=build.environment(), timeout=SECONDS, start_new_session=True)
     except subprocess.TimeoutExpired:
         raise TridiffError(f"{build.name}: its public names are not listed after {SECONDS:g} s",
                            fix="import it in a shell") from None

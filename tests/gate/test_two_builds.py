@@ -111,3 +111,17 @@ def test_a_build_that_cannot_be_imported_is_refused_in_one_line(tmp_path: Path):
 def test_what_names_no_build_is_refused(name: str, problem: str, tmp_path: Path):
     with pytest.raises(TridiffError, match=problem):
         resolve(str(tmp_path) if name == "." else name, cache=tmp_path / "cache")
+
+
+def test_a_signal_for_all_of_a_gates_processes_loses_no_public_names():
+    code = """
+import os, signal, threading
+from tridiff.fuzz.builds import resolve
+from tridiff.fuzz.gate.api import names
+build = resolve("installed")
+signal.signal(signal.SIGTERM, lambda *_: None)
+threading.Timer(0.3, os.killpg, (0, signal.SIGTERM)).start()
+print(len(names(build)))
+"""
+    ran = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, start_new_session=True)
+    assert ran.returncode == 0 and int(ran.stdout) > 1000, ran.stderr
