@@ -195,7 +195,8 @@ for i in tl.static_range(9): r = x.to((tl.int64, tl.uint64, tl.uint32, tl.int32,
 every(cdna3, "scaled_upcast", (u.to(tl.float8e4nv, bitcast=True), u.to(tl.float8e5, bitcast=True)), (u, u.to(tl.int8),
     x), (tl.float16, tl.bfloat16, tl.float32), (None, 1))
 r: tl.constexpr = cdna3.get_scaled_upcast_fp4_scale_layout(u, 16, tl.float16, 1); every(cdna3, "scaled_upcast", (u,
-    u.to(tl.int8), x), (tl.full([64, 8], 1, tl.int8, r), x), (tl.float16, tl.bfloat16, tl.float32), (None, -3, -1, 0))"""
+    u.to(tl.int8), x), (tl.full([64, 8], 1, tl.int8, r), x), (tl.float16, tl.bfloat16, tl.float32),
+    (None, -3, -1, 0))"""
 LINES: dict[str, str] = {
     "cdna3": _SHARED + """
 r = cdna3.buffer_load(x_ptr, n)
