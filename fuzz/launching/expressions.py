@@ -20,7 +20,6 @@ import torch
 import triton
 import triton.language as tl
 from triton.backends.compiler import GPUTarget
-from triton.backends.amd import compiler as amd
 from triton.backends.nvidia import compiler as nvidia
 from triton.compiler import compiler
 from triton.experimental.gluon import language as gl
@@ -32,6 +31,7 @@ from triton.runtime import build, cache, errors, jit
 from triton.tools import mxfp
 from triton.tools.tensor_descriptor import TensorDescriptor
 try:
+    from triton.backends.amd import compiler as amd
     from triton.experimental.gluon.language.nvidia.hopper import CachePolicy, FractionalEvictionPolicy
     from triton.experimental.gluon.nvidia.hopper import TensorDescriptor as Tiled, TensorDescriptorIm2Col as Columns
     from triton.experimental.gluon.language.amd import cdna5

@@ -7,9 +7,14 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
-from triton._C.libtriton import amd, ir, llvm, nvidia, passes
-from triton.backends.amd import compiler as amds
+from triton._C.libtriton import ir, llvm, nvidia, passes
 from triton.backends.nvidia import compiler
+
+try:
+    from triton._C.libtriton import amd
+    from triton.backends.amd import compiler as amds
+except ImportError:  # a build for NVIDIA's chips alone
+    amd = amds = types.SimpleNamespace(passes=types.SimpleNamespace())
 
 _LLVM = ("attach_datalayout", "link_extern_libs", "optimize_module", "translate_to_asm")
 _PLAIN = (str, int, float, bool, type(None))

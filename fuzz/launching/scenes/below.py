@@ -1,5 +1,5 @@
 """Triton's drivers and its call of ptxas in Python, over stand-ins for everything below them: libraries, `ldconfig`,
- torch's devices, the assembler. On a machine with a GPU they answer the same.
+torch's devices, the assembler. On a machine with a GPU they answer the same.
 """
 
 import os
