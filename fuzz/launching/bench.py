@@ -64,7 +64,7 @@ class Bench:
     """Bytes, alignment and stream of the memory that kernels asked for."""
     unloaded: int = 0
     """Kernels that this device had loaded: what a real one did may be collected at any time."""
-    module: "_Loaded" = field(default_factory=lambda: _Loaded("module"))
+    module: _Loaded = field(default_factory=lambda: _Loaded("module"))
     max_shared: int = 0
     during: Callable[[], None] = lambda: None
     """What a kernel does, as far as a scene wants it done."""

@@ -41,13 +41,11 @@ def placed(buffer: Buffer, expected: Expected | None, *, backend: str, guarded: 
         return [f"{spec.name} = {memory}.as_strided({shape}, {strides}, {start}){view}"]
     assert buffer.values is not None
     values = buffer.values.as_strided(once, buffer.values.stride()) if once != shape else buffer.values
-    if plain and not spec.layout.offset and once == shape:
-        formula = formulas.of_content(spec, values.contiguous())
-        listed = literals.torch_expression(values.contiguous(), spec.dtype, device=device)
-        if formula and len(formula) < len(listed) and len(listed) > literals.READABLE:
-            return [f"{spec.name} = {formula}{'.cuda()' if device else ''}"]
     value = literals.torch_expression(values.contiguous(), spec.dtype, device=device)
     if plain and not spec.layout.offset and once == shape:
+        formula = formulas.of_content(spec, values.contiguous()) if len(value) > literals.READABLE else ""
+        if formula and len(formula) < len(value):
+            return [f"{spec.name} = {formula}{'.cuda()' if device else ''}"]
         return [f"{spec.name} = {value}{view}"]
     size = spec.layout.offset + _span(once, strides)
     start = spec.layout.offset

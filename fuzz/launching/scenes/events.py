@@ -76,8 +76,11 @@ def hooks(choices: Choices, backend: str) -> Answers:
         debug = "; ".join(str(one.metadata.debug) for one in results if one is not None)
         gone: list[str] = []
         if hasattr(runtime, "kernel_unload_hook"):
-            runtime.kernel_unload_hook.add(
-                lambda module, function, name, group, digest: gone.extend([name] * (module is there.module)))
+            def unloading(module: object, function: object, name: str, group: object, digest: str) -> None:
+                if module is there.module:
+                    gone.append(name)
+
+            runtime.kernel_unload_hook.add(unloading)
         user.device_caches.clear()
         results = [None if one is None else one.name for one in results]
         gc.collect()

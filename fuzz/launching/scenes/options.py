@@ -11,6 +11,7 @@ import triton
 from tridiff.fuzz.launching.apart import answered, tried
 from tridiff.fuzz.launching.bench import bench
 from tridiff.fuzz.launching.scene import Answers, Choices
+from tridiff.fuzz.launching.scenes import front_end
 from tridiff.fuzz.launching.scenes.arguments import kernel
 from tridiff.fuzz.launching.spy import spied
 from tridiff.fuzz.launching.words import Arguments
@@ -121,19 +122,19 @@ def options(choices: Choices, backend: str) -> Answers:
 
 def amd(choices: Choices, backend: str) -> Answers:
     """What AMD's compiler is asked for, and says to LLVM, for each option and knob."""
-    user, chip, knobs, parts = kernel(TEXTS["integers"]), str(choices["chip"]), triton.knobs.amd, triton.backends
+    user, chip, knobs = kernel(TEXTS["integers"]), str(choices["chip"]), triton.knobs.amd
     source = triton.compiler.ASTSource(user, dict.fromkeys(("x", "y", "out"), "*fp32") | {"n": "i32", "K": "i32"})
 
     def told(name: str, value: object) -> str:
         with knobs.scope(), spied() as asked:
             if hasattr(knobs, name):
                 setattr(knobs, name, value)
-            made: Any = tried(triton.compile, source, parts.compiler.GPUTarget("hip", chip, 64), {name: value})
+            made: Any = tried(triton.compile, source, front_end.target(chip), {name: value})
         about = [] if isinstance(made, str) else re.findall(r'"(?!amdgpu-no)[^". ]+"="[^"]*"', made.asm["llir"])
         return f"{about or made} {[getattr(made.metadata, one, 0) for one in _TOLD if about]} {asked}"
 
-    every = [(name, one) for name, value in vars(parts.amd.compiler.HIPOptions(arch=chip)).items() for one in {
-        bool: (not value,), int: (1, 2), str: ("cu",)}.get(type(value), ())]
+    every = [(name, one) for name, value in vars(triton.backends.amd.compiler.HIPOptions(arch=chip)).items()
+             for one in {bool: (not value,), int: (1, 2), str: ("cu",)}.get(type(value), ())]
     every += [(name, one) for name in dir(knobs) if name[:3] in ("use", "sca", "buf") for one in (True, False)]
     every = every[int(choices["part"])::8]
     with bench():

@@ -226,8 +226,11 @@ def _unloaded(user: Any, there: Bench) -> Told:
     if hasattr(runtime, "kernel_unload_hook"):
         chains["gone"] = runtime.kernel_unload_hook
     for word, added in chains.items():
-        added.add(lambda module, function, name, group, digest, word=word: seen.extend(
-            [f"{word} {module} {name}"] * (module in (None, there.module))))
+        def noted(module: object, function: object, name: str, group: object, digest: str, word: str = word) -> None:
+            if module is None or module is there.module:
+                seen.append(f"{word} {module} {name}")
+
+        added.add(noted)
     user[(1,)](_x(), 5)
 
     def forgotten() -> str:
