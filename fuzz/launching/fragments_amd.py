@@ -195,8 +195,8 @@ for i in tl.static_range(9): r = x.to((tl.int64, tl.uint64, tl.uint32, tl.int32,
 every(cdna3, "scaled_upcast", (u.to(tl.float8e4nv, bitcast=True), u.to(tl.float8e5, bitcast=True)), (u, u.to(tl.int8),
     x), (tl.float16, tl.bfloat16, tl.float32), (None, 1))
 r: tl.constexpr = cdna3.get_scaled_upcast_fp4_scale_layout(u, 16, tl.float16, 1); every(cdna3, "scaled_upcast", (u,
-    u.to(tl.int8), x), (tl.full([64, 8], 1, tl.int8, r), x), (tl.float16, tl.bfloat16, tl.float32),
-    (None, -3, -1, 0))"""
+    u.to(tl.int8), x), (tl.full([64, 8], 1, tl.int8, r), tl.zeros([64, 128], tl.int8, L2), x), (tl.float16, tl.bfloat16,
+    tl.float32), (None, -3, -1, 0))"""
 LINES: dict[str, str] = {
     "cdna3": _SHARED + """
 r = cdna3.buffer_load(x_ptr, n)
@@ -226,8 +226,8 @@ with amd.warp_pipeline_stage(label="a"): r = x + 1
 r = f.to(tl.float8e4b8); q = f.to(tl.float8e5b16)
 every(amd, "slice", (g, n), ((32, 64), (64, 64), (64, 65), (64,)), ((0, 0), (32, 0), (33, 0), (0,)))
 every(amd.hint, "sched_barrier", (None, "a", 3, (None,), (None, 0)))
-every(cdna3, "buffer_load", (x_ptr, f_ptr, n), (at, at.to(tl.uint32), at.to(tl.int64)), (None, x > 3), (None, 0, 3, f),
-    (None, "", ".ca", ".cg", ".cs", ".cv", ".wt"))
+every(cdna3, "buffer_load", (x_ptr, x_ptr + at, f_ptr, n), (at, at.to(tl.uint32), at.to(tl.int64)), (None, x > 3),
+    (None, 0, 3, f), (None, "", ".ca", ".cg", ".cs", ".cv", ".wb", ".wt"))
 every(cdna3, "buffer_store", x, x_ptr, at, (None, x > 3), (None, "", ".wb", ".cg", ".cs", ".wt", ".ca"))
 every(cdna3, "mfma", a3, b3, (tl.zeros([64, 64], tl.float32, F3), g), ("a", "v", "b"))
 every(cdna3, "get_scaled", (u, u.to(tl.int8), x), (16, 32, 0, 24, 16.0), (tl.float16, tl.bfloat16, tl.float32), (None,
