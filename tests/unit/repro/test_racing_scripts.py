@@ -9,6 +9,7 @@ from msgspec.structs import replace
 from tests.unit.corpus.entries import entry, expect
 from tests.unit.graphs.graphs import X, filled, load, op, store
 from tests.unit.repro.findings import FINDINGS
+from tridiff.fuzz.errors import TridiffError
 from tridiff.fuzz.records import Case, Iota, Verdict
 from tridiff.fuzz.repro import checked, frame, script as scripts
 from tridiff.fuzz.repro.build import build
@@ -88,6 +89,26 @@ def test_the_more_seldom_it_was_seen_the_more_often_it_is_launched(
     monkeypatch.setattr(scripts, "_ask", answered)
     script(replace(entry(), status=status, reproduced=reproduced), backend=backend, verify=False)
     assert [(one.launches, one.seen) for one in asked] == [(launches, reproduced)]
+
+
+@pytest.mark.parametrize("later, fails, answer, asked", [
+    ("BUG", True, "BUG", [1, 50]), ("OK", True, "OK", [1, 50]), ("BUG", None, "OK", [1]), ("", True, "OK", [1, 50])])
+def test_what_always_fails_in_the_harness_and_not_in_a_first_launch_is_launched_again(
+        later: str, fails: bool | None, answer: str, asked: list[int], monkeypatch: pytest.MonkeyPatch):
+    launched: list[int] = []
+
+    def answered(request: Request, **options: object) -> Candidates:
+        launched.append(request.launches)
+        if request.launches > 1 and not later:
+            raise TridiffError("the script is too long", fix="none")
+        return Candidates(scripts=(Candidate(text=f"{request.launches}", faithful=True),))
+
+    monkeypatch.setattr(scripts, "_ask", answered)
+    monkeypatch.setattr(scripts, "runs_here", lambda backend: True)
+    monkeypatch.setattr(scripts, "run", lambda text, **options: Run(answer="OK" if text == "1" else later))
+    made = script(replace(entry(), status="stable", reproduced="5/5"), backend="cuda", fails=fails)
+    assert (made.answer, launched) == (answer, asked)
+    assert made.text == ("50" if answer == "BUG" else "1"), "what shows nothing stays short"
 
 
 def test_the_check_says_how_many_launches_showed_nothing(monkeypatch: pytest.MonkeyPatch):
