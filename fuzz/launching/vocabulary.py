@@ -75,7 +75,7 @@ UNUSUAL = ("nothing", "closure", "conflict", "by type", "constant memory", "more
            "own errors", "printed PTX", "log of ptxas", "not debugged", "inspected otherwise", "long name",
            "further options", "partitions", "specialised")
 """Launches and compilations as few users ask for them, one way each."""
-TUNED = ("by name", "other options", "warmed up", "failing", "pruned", "hooked", "alone", "ruled", "told")
+TUNED = ("by name", "other options", "warmed up", "failing", "pruned", "hooked", "alone", "ruled", "told", "kept")
 """Kernels tuned, and tuners asked, as few are."""
 GROUPS = 32
 """Groups of texts that are translated together."""

@@ -2,13 +2,18 @@
 
 import contextlib
 import io
+import os
 from collections.abc import Callable
 from functools import partial
+from itertools import count
+from types import SimpleNamespace
 from typing import Any
+from unittest import mock
 
 import torch
 import triton
-from triton.runtime.errors import OutOfResources
+from triton.runtime import autotuner, jit
+from triton.runtime.errors import OutOfResources, PTXASError
 
 from tridiff.fuzz.launching.apart import tried
 from tridiff.fuzz.launching.bench import Bench, bench
@@ -105,7 +110,7 @@ class _Tuner:
 
     def _timed(self, call: Any, quantiles: Any) -> list[float]:
         call()
-        self.events.append(f"measured {self.there.launches[-1].packed}")
+        self.events.append(f"measured {quantiles} {self.there.launches[-1].packed}")
         return [1 / len(self.events)] * 3
 
     def call(self, *given: Any, **named: Any) -> str:
@@ -123,7 +128,8 @@ def _by_name(there: Bench) -> list[object]:
     one = _Tuner(there)
     half = one.x.to(torch.float16)
     return [one.call(one.x, one.x, 5), one.call(one.x, n=5, y=one.x), one.call(one.x, n=5, y=half),
-            one.call(one.x, half, 5), one.call(one.x, half, 6), one.call(x=one.x, y=half, n=6)]
+            one.call(one.x, half, 5), one.call(one.x, half, 6), one.call(x=one.x, y=half, n=6),
+            tried(one.call, one.x, one.x, 8, num_warps=8), one.events]
 
 
 def _other_options(there: Bench) -> list[object]:
@@ -136,9 +142,11 @@ def _other_options(there: Bench) -> list[object]:
 
 
 def _warmed_up(there: Bench) -> list[object]:
-    one = _Tuner(there, _blocks(num_stages=2, maxnreg=64))
+    one = _Tuner(there, _blocks(num_stages=2, maxnreg=64), prune_configs_by={
+        "early_config_prune": lambda found, named, **more: found[-len(named) + len(more):]})
     return [(made.metadata.num_warps, made.metadata.num_stages, made.metadata.maxnreg)
-            for made in one.made.warmup(one.x, one.x, 5, grid=(1,))]
+            for given, named in (((5,), {}), ((), {"n": 5}))
+            for made in one.made.warmup(one.x, one.x, *given, grid=(1,), **named)]
 
 
 def _failing(there: Bench) -> list[object]:
@@ -152,7 +160,7 @@ def _failing(there: Bench) -> list[object]:
     for kept in ({}, {"restore_value": ["x"]}, {"reset_to_zero": ["x"]}):
         one = _Tuner(there, **kept)
         there.during = partial(_cut_off, there, one.x)
-        found += [tried(one.call, one.x, one.x, 5), int(one.x[0])]
+        found += [tried(one.call, one.x, one.x, 5), int(one.x[0]), [*getattr(one.made, "restore_copies", ())]]
     return found
 
 
@@ -187,10 +195,10 @@ def _hooked(there: Bench) -> list[object]:
     told = list[object]()
     failing = triton.Config({"BLOCK": 128}, pre_hook=lambda given: told.append("own"))
 
-    def before(given: Any, reset_only: bool = False) -> None:
+    def before(given: Any, *, reset_only: bool = False) -> None:
         told.append(("before", sorted(given), reset_only))
 
-    def after(given: Any, exception: Any) -> None:
+    def after(given: Any, *, exception: Any) -> None:
         told.append(("after", sorted(given), type(exception).__name__))
 
     for more in ({"pre_hook": before}, {"post_hook": after}, {"pre_hook": before, "post_hook": after, "restore_value": [
@@ -239,7 +247,7 @@ def _told(there: Bench) -> list[object]:
     """Names that no argument has, arrays that are none, and times that knobs keep and print, of one that fails."""
     found = list[object]()
     for name in ("reset_to_zero", "restore_value"):
-        found += [tried(lambda name=name: _Tuner(there, **{name: ["n", "third"]}).events),
+        found += [tried(lambda name=name: _Tuner(there, **{name: ["third", "n", "another"]}).events),
                   tried(_Tuner(there, **{name: ["y"]}).call, torch.ones(64), None, 5)]
     triton.knobs.autotuning.cache = triton.knobs.autotuning.print = True
     with contextlib.redirect_stdout(io.StringIO()) as printed:
@@ -249,9 +257,47 @@ def _told(there: Bench) -> list[object]:
     return [*found, *(line for line in printed.getvalue().splitlines() if "finished" not in line)]
 
 
+def _kept(there: Bench) -> list[object]:
+    """What times on disk belong to, with stand-ins for the disk, the clock and the launch; how measuring may end."""
+    told, keys, kept, x = list[object](), list[str](), list[str](), torch.ones(4)
+    triton.knobs.autotuning.print = True
+    triton.knobs.autotuning.listener = lambda *, fn, key, best_config, configs_timings, **more: told.append((
+        fn.__name__, key, str(best_config), [*configs_timings.values()], more))
+
+    def ended(call: Any, quantiles: Any) -> Any:
+        call()
+        [end] = ends[:1]
+        ends.append(ends.pop(0))
+        if isinstance(end, Exception):
+            raise end
+        return end
+
+    def disk(key: str) -> object:
+        keys.append(key)
+        return shelf
+
+    shelf = SimpleNamespace(get_file=told.append, put=lambda data, *given, **more: kept.append(data))
+    with mock.patch.multiple(autotuner, get_cache_manager=disk,
+                             time=SimpleNamespace(time=count().__next__)), mock.patch.object(
+            jit.JITFunction, "run", lambda self, *given, **more: told.append((len(given), sorted(map(
+                str, more.items()))))), contextlib.redirect_stdout(io.StringIO()) as printed:
+        for text, variables, arch, last in (
+                (_TEXT, {}, 90, [2.0, 3.0]), (_LIMITED, {}, 90, PTXASError("a")), (_TEXT, {}, 80, OutOfResources(
+                    2, 1, "b")), (_TEXT, {"MLIR_ENABLE_DUMP": "1"}, 90, ValueError("c")), (_TEXT, {}, 90, [1.0])):
+            ends, there.arch, user = [[2.0, 9.0], last], arch, kernel(text)
+            with mock.patch.dict(os.environ, variables), mock.patch.object(user, "__name__", "k" * 200):
+                one = triton.autotune(_blocks(), key=["n"], cache_results=True, do_bench=ended)(triton.heuristics({
+                    "C": lambda given: sorted(given)})(user))
+                told += [tried(one[(1,)], x, x, 5), tried(one[(1,)], 3, y=3), one.nargs]
+        there.folder.joinpath("kept").write_text(kept[0])
+        shelf.get_file = lambda name: there.folder / "kept"
+        told += [tried(one[(1,)], x, x, 6), [*one.configs_timings.values()]]
+    return [[keys.index(one) for one in keys], *kept, *told, *printed.getvalue().splitlines()]
+
+
 _OTHERWISE: dict[str, Callable[[Bench], list[object]]] = {
     "by name": _by_name, "other options": _other_options, "warmed up": _warmed_up, "failing": _failing,
-    "pruned": _pruned, "hooked": _hooked, "alone": _alone, "ruled": _ruled, "told": _told}
+    "pruned": _pruned, "hooked": _hooked, "alone": _alone, "ruled": _ruled, "told": _told, "kept": _kept}
 
 
 def otherwise(choices: Choices, backend: str) -> Answers:
