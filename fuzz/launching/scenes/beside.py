@@ -3,9 +3,11 @@
 import itertools
 import os
 import sys
+import tempfile
 from collections.abc import Callable, Iterator
 from contextlib import nullcontext
 from functools import partial
+from pathlib import Path
 from typing import Any, ClassVar
 from unittest import mock
 
@@ -44,23 +46,31 @@ def _caches() -> Iterator[object]:
                 yield [str(path).removeprefix(top).split("/") for path in found]
             for group in ({"a": one.get_file("a")}, {"gone": "gone"}):
                 yield one.get_group("g"), tried(one.put_group, "g", group), tried(one.get_group, "g")
-    yield _Shelf.kept
+    yield _Shelf.kept, sum(len(folders) for _, folders, _ in os.walk(top))
+    knobs.dir = ""
+    yield tried(cache.FileCacheManager, "key")
 
 
 def _build() -> Iterator[object]:
-    with mock.patch.object(build, "subprocess") as ran, mock.patch.object(build, "open", mock.mock_open(), create=True):
+    def named(call: Any) -> list[str]:
+        return [one for one in map(os.path.basename, call.args[0]) if "tmp" not in one]
+
+    folders = ["i"]
+    with mock.patch.object(build, "subprocess") as ran, mock.patch.object(build, "logging", create=True) as logged, \
+            mock.patch.object(build, "open", mock.mock_open(), create=True) as opened:
         for make, more in ((build.compile_so_from_src, {"language": "c++"}), (build.compile_module_from_src, {})):
             for names in (["l"], ["l"], []):
-                found = tried(make, "text", "n", names, ["i"], ["cuda", "x.so.1", "y.a", "z.so.old"], ["-g"], **more)
+                found = tried(make, "text", "n", names, folders, ["cuda", "x.so.1", "y.a", "z.so.old"], ["-g"], **more)
                 # The folder of a file is the digest of what it is made of.
                 yield str(found).split("/")[-2:]
-        yield [([one for one in call.args[0] if "tmp" not in one], *call.kwargs) for call in ran.check_call.mock_calls]
+        yield [(named(call), *call.kwargs) for call in ran.check_call.mock_calls], logged.mock_calls
+        yield opened().write.mock_calls
         for asked in ({"TRITON_CUDART_PATH": "rt"}, {"TRITON_CUDACRT_PATH": "crt"}, {"CC": "one", "CXX": "other"}):
             with mock.patch.dict(os.environ, asked):
                 getattr(getattr(build, "_find_compiler", None), "cache_clear", int)()
                 for language in ("c", "c++"):
                     tried(build.compile_so_from_src, "text", "n", [*asked], ["i"], language=language)
-            yield [[one for one in call.args[0] if "tmp" not in one] for call in ran.check_call.mock_calls[-2:]]
+            yield [named(call) for call in ran.check_call.mock_calls[-2:]]
         getattr(getattr(build, "_find_compiler", None), "cache_clear", int)()
         for ask, name in ((build._get_file_extension, "c++"), *((build._language_from_filename, f"a.{end}") for end in (
                 "c", "cc", "cpp", "cxx", "cu")), (partial(build._load_module_from_path, "n"), "n.text")):
@@ -106,14 +116,21 @@ def _hooked(chain: Any) -> list[object]:
 
 
 def _tools() -> Iterator[object]:
-    small = mxfp.MXFP4Tensor(torch.tensor([[0, -0.0, 0.2, 0.25, 0.75, -1.25, 1.75, 2.5, -3.5, 5, 9, torch.nan, -1e40]]))
+    small = mxfp.MXFP4Tensor(torch.tensor([[
+        0, -0.0, 0.2, 0.25, 0.75, -1.25, 1.75, 2.5, -3.5, 5, 9, torch.nan, -1e40, 0.27]]))
     yield small.data, small.to(torch.float32)
-    for data, axis in ((small.data, 1), (small.data.T, 0), (small.data[:, :4], 1)):
+    cube = small.data[:, :12].view(2, 2, 3)
+    for data, axis in ((small.data[:, :13], 1), (small.data.T, 0), (small.data[:, :4], 1), *(
+            (cube, axis) for axis in range(4))):
         small.data = data
-        packed = small.to_packed_tensor(axis)
-        yield packed, small.unpack_packed_tensor(packed, axis, data.shape)
-    scales = mxfp.MXScaleTensor(torch.tensor([0, -1, 1e-40, 0.75, 1, 3, 3e38, 1e40]))
+        packed = tried(small.to_packed_tensor, axis)
+        yield packed, tried(small.unpack_packed_tensor, packed, axis, data.shape)
+    scales = mxfp.MXScaleTensor(torch.tensor([0, -1, 1e-40, 0.75, 1, 3, 3e38, 1e40, torch.nan]))
     yield scales.data, scales.to(torch.float32)
+    for make, one in ((mxfp.MXFP4Tensor, small), (mxfp.MXScaleTensor, scales)):
+        yield [tried(make), tried(make, [1.0]), tried(one.to, torch.float16), one.device, make(
+            size=2, device="meta").random().data.device]
+    yield mxfp.MXScaleTensor(size=3).random(1e-45, 1e-40).data, tried(mxfp.MXScaleTensor(size=3).random, 2.0, 1.0)
     torch.manual_seed(3)
     yield [one.data for one in (mxfp.MXFP4Tensor(size=9).random(), mxfp.MXScaleTensor(size=9).random(),
                                 mxfp.MXScaleTensor(size=(2, 3)).random(0.25, 64.0),
@@ -125,7 +142,7 @@ def _tools() -> Iterator[object]:
 
 def _timers() -> Iterator[object]:
     with mock.patch.multiple(triton.testing, do_bench=_named, do_bench_cudagraph=_named):
-        for more in ({}, {"warmup": 2}, {"rep": 3}, {"use_cuda_graph": True}, {"use_cuda_graph": True, "rep": 3}):
+        for more in ({}, {"warmup": 0}, {"rep": 0}, {"use_cuda_graph": True}, {"use_cuda_graph": True, "rep": 0}):
             yield tried(triton.autotune([], [], **more)(triton.language.sum).do_bench, 3, quantiles=4)
     yield from _measured()
 
@@ -151,6 +168,29 @@ def _measured() -> Iterator[object]:
                 none.reset_mock()
                 made: Any = tried(one, *given, **named)
                 yield tried(list, made.gen) if hasattr(made, "gen") else made, none.mock_calls
+    yield from _reported(none)
+
+
+def _reported(none: Any) -> Iterator[object]:
+    """What a report draws, prints, keeps and gives, where nothing draws."""
+    os.chdir(tempfile.mkdtemp())
+    table = none.pandas.DataFrame().__getitem__()
+    table.shape, table.columns.tolist.return_value = (2, 2), "ab"
+    draws = mock.patch.dict(sys.modules, {"matplotlib": none, "matplotlib.pyplot": none.pyplot, "pandas": none.pandas})
+    for names, values, more in ((["n"], [1, 2], {}), (["n", "m"], [1, (2, 3)], {
+            "xlabel": "x", "ylabel": "y", "x_log": True, "styles": [("c", "d"), ("e", "f")]}), (
+            ["n", "m"], [(2,)], {"y_log": True})):
+        one = triton.testing.Benchmark(names, values, "line", ["a", "b"], ["A", "B"], "plot", {"k": 1}, **more)
+        asked: list[dict[str, Any]] = [{}, {"show_plots": True, "print_data": True, "f": 9}, {
+            "save_path": names[-1], "diff_col": True, "return_df": True, "save_precision": 2}]
+        for each, ways in itertools.product((one, [one, one]), asked):
+            none.reset_mock()
+            report = triton.testing.perf_report(each)(
+                lambda n, **given: none.measured(n, given) and ((1, 2, 3) if n > 1 else 4))
+            with draws:
+                made = tried(report.run, **ways)
+            page = Path(names[-1], "results.html")
+            yield made, none.mock_calls, page.exists() and page.read_text()
 
 
 def _scratch() -> Iterator[object]:

@@ -1,5 +1,6 @@
 """Triton's tools: kernels compiled ahead of time to C, linked to one function, disassembled, translated to Gluon."""
 
+import os
 import re
 import runpy
 import subprocess
@@ -22,6 +23,7 @@ from tridiff.fuzz.launching.scenes import front_end
 from tridiff.kernels.generated import load
 
 _KERNEL = """
+from tabnanny import K
 import triton
 import triton.language as tl
 
@@ -84,13 +86,21 @@ def _ahead(there: Bench) -> Iterator[object]:
     user, folder = there.folder / "user.py", there.folder / "made"
     user.write_text(_KERNEL)
     folder.mkdir()
+    # What stands beside it comes before what is installed.
+    (there.folder / "tabnanny.py").write_text("K = 2")
+    os.chdir(folder)
     for number, signature in enumerate((*_SIGNATURES, _SIGNATURES[0])):
         name, grid = "" if number else "named", ("n, 1, 2", "16,1,1", "1,1")[number % 4 % 3]
-        words = [str(user), "-n", "kernel", "-s", signature, "-g", grid, "-o", str(folder / "out"), "-w",
-                 str(1 << number % 3)]
-        with mock.patch.object(sys, "argv", ["compile.py", *words, *(["-on", name] if name else []), *(
+        words = [str(user), "-n", "kernel", "-s", signature, "-g", grid, *([
+            "-o", str(folder / "out")] if number % 3 else []), *(["-w", str(1 << number % 3)] if number else [])]
+        with mock.patch.object(sys, "argv", ["compile.py", *words, *(["-on", name, "-ns", "4"] if name else []), *(
                 ["-t", "hip:gfx942:64" if number == 7 else "cuda:90:32"] if number != 1 else [])]):
             yield _ended(ahead.main), tried(_files, folder)
+            for size in (1, 0):
+                with mock.patch.object(triton, "compile", lambda *given, options, size=size, **more: mock.Mock(**{
+                        "metadata.global_scratch_size": size,
+                        "metadata.profile_scratch_size": options["num_stages"] - 3})):
+                    yield _ended(ahead.main)
         headers = sorted(map(str, folder.glob("*.h")))
         linked = there.folder / f"linked {number}"
         linked.mkdir()
@@ -125,9 +135,13 @@ def _disassembled(there: Bench) -> Iterator[object]:
         for function in (None, "other"):
             yield tried(disasm.extract, "kernel.cubin", function), asked.call_args.args[0][1:]
         yield tried(disasm.get_sass, b"binary", "again"), [str(one)[:5] for one in asked.call_args.args[0][1:-1]]
-        asked.return_value = b"nothing"
-        yield tried(disasm.extract, "kernel.cubin", None)
-    yield [tried(disasm.parseCtrl, f"  /* 0x{1 << number:016x} */") for number in range(64)]
+        # Two ways to one label, an address of five digits, an end without a line behind it.
+        other = _LISTING.replace("0x30;", "0x40;").replace("0040", "00040").replace("UP0, ", "")
+        for text in ("nothing", other.partition("\t\t..")[0].rstrip()):
+            asked.return_value = text.encode()
+            yield tried(disasm.extract, "kernel.cubin", None), [*(there.folder / "temporary").iterdir()] == []
+    yield [tried(disasm.parseCtrl, f"  /* 0x{one:016x} */") for one in (2**64 - 1, *(
+        1 << number for number in range(64)))]
 
 
 _PARTS: dict[str, Callable[[Bench], Iterator[object]]] = {
