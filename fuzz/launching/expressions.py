@@ -290,13 +290,15 @@ EXPRESSIONS: dict[str, str] = {
         "[compiler.make_backend(GPUTarget('cuda', chip, 32)).parse_options(more) for chip, more in ((90, {'num_warps': "
         "8, 'num_ctas': 2, 'maxnreg': 64}), (80, {'num_stages': 4, 'debug': True}), (100, {'enable_fp_fusion': 0}))]",
     "what each chip takes":
-        "[(one.arch, one.supported_fp8_dtypes, one.deprecated_fp8_dot_operand_dtypes) for one in ("
-        "compiler.make_backend(GPUTarget('cuda', chip, 32)).parse_options({}) for chip in (75, 86, 89, 120))]",
+        "[(one.arch, one.supported_fp8_dtypes, one.deprecated_fp8_dot_operand_dtypes) for one in "
+        "(compiler.make_backend(GPUTarget('cuda', chip, 32)).parse_options({}) for chip in (75, 86, 89, 103, 107, "
+        "120))]",
     "options of instrumented code":
         "[refused(lambda: [(one.debug, one.sanitize_overflow, one.maxnreg, one.num_ctas, getattr(one, 'clc', 0)) for "
-        "one in [compiler.make_backend(GPUTarget('cuda', chip, 32)).parse_options({'instrumentation_mode': mode, **more"
-        "})]]) for chip in (80, 90, 100) for mode in ('', 'fpsan', 'consan', 'iisan', 'fpsan,consan') for more in ({}, "
-        "{'maxnreg': 64}, {'num_ctas': 2}, {'clc': True}, {'debug': False, 'sanitize_overflow': True})]",
+        "one in [compiler.make_backend(GPUTarget('cuda', chip, 32)).parse_options({'instrumentation_mode': mode, "
+        "**more})]]) for chip in (80, 90, 100, 103, 107) for mode in ('', 'fpsan', 'consan', 'iisan', "
+        "'fpsan,consan') for more in ({}, {'maxnreg': 64}, {'num_ctas': 2}, {'clc': True}, {'debug': False, "
+        "'sanitize_overflow': True})]",
     "options themselves":
         "nvidia.CUDAOptions(num_warps=4, num_ctas=1, arch='sm90', default_dot_input_precision='tf32x3')",
     "hash of options":
@@ -310,7 +312,7 @@ EXPRESSIONS: dict[str, str] = {
         "[nvidia.CUDABackend.get_int_specialization(one, align=True) for one in (0, 16, 17)] + "
         "[nvidia.CUDABackend.get_tensor_specialization(one, align=True) for one in (data[:16], data[1:])] + "
         "[nvidia.CUDABackend.get_int_specialization(16), nvidia.CUDABackend.parse_attr('D')]",
-    "chips": "[nvidia.sm_arch_from_capability(one) for one in (75, 80, 86, 89, 90, 100, 103, 120)]",
+    "chips": "[nvidia.sm_arch_from_capability(one) for one in (75, 80, 86, 89, 90, 100, 103, 107, 120)]",
     "versions": "[nvidia.ptx_get_version(one) for one in ('12.0', '12.5', '12.8', '13.0')]",
     "smallest products":
         "[refused(lambda: nvidia.min_dot_size(GPUTarget('cuda', 90, 32))(one, other)) for kinds in [(tl.int8, "
@@ -383,7 +385,9 @@ EXPRESSIONS: dict[str, str] = {
         "tl.core._wrap_axis(-1, 3)]",
     "configurations":
         "str(triton.Config({'BLOCK': 16}, num_warps=8, num_stages=2, num_ctas=1, maxnreg=64).all_kwargs())",
-    "equal configurations": "triton.Config({'A': 1}, num_warps=8) == triton.Config({'A': 1}, num_warps=4)",
+    "equal configurations":
+        "[one == other for some in [[triton.Config({'A': 1}, **more) for more in ({}, {'num_warps': 8}, {'pre_hook': "
+        "len}, {'maxnreg': 8}, {'ir_override': 'a'})]] for one in some for other in some]",
     "an aggregate":
         "[Loose(tl.constexpr(3), 'one', 'two').one, "
         "Loose(one=tl.constexpr(1), first='two', second='one').two]",
@@ -462,7 +466,9 @@ EXPRESSIONS: dict[str, str] = {
         "Tiled(torch.zeros(8192, dtype=torch.uint8), [32, 128], [128, 1], [16, 64], gl.NVMMASharedLayout(128, 8, 2, "
         "fp4_padded=True)).layout",
     "descriptor of no data":
-        "TensorDescriptor(torch._subclasses.FakeTensorMode().from_tensor(data), [32, 32], [32, 1], [16, 16]).shape",
+        "[refused(lambda: TensorDescriptor(one, [32, 32], [32, 1], [16, 16]).shape) for one in "
+        "(torch._subclasses.FakeTensorMode().from_tensor(data), data[2:], type('FunctionalTensor', (Given,), "
+        "{})(data_ptr=lambda: 1, dtype=data.dtype))]",
     "types in texts":
         "[compiler.convert_type_repr(one) for one in ('!tt.ptr<f32>', '!tt.ptr<f32> {tt.nv_tma_desc = 1 : i32}', "
         "'i32 {tt.divisibility = 16}', '!tt.ptr<!tt.ptr<f16>>')]",
@@ -541,26 +547,35 @@ EXPRESSIONS: dict[str, str] = {
     "compilers of C":
         "[mock.patch.dict(os.environ, own, clear=True)(mock.patch.object(build.shutil, 'which', {one: one for one in "
         "there.split()}.get)(lambda: refused(lambda: build._find_compiler.__wrapped__(kind))))() for own in ({}, "
-        "{'CC': 'own', 'CXX': 'own++'}) for there in ('', 'gcc g++', 'clang clang++') for kind in ('c', 'c++')]",
+        "{'CC': 'own', 'CXX': 'own++'}, {'CC': '', 'CXX': ''}) for there in ('', 'gcc g++', 'clang clang++', 'gcc g++ "
+        "clang clang++') for kind in ('c', 'c++')]",
     "commands of C":
         "[mock.patch.multiple(build.sysconfig, get_default_scheme=lambda: scheme, get_paths=lambda scheme: "
         "{'include': scheme})(mock.patch.object(build, '_find_compiler', str)(mock.patch.object(build, "
         "'subprocess')(lambda process: refused(lambda: build._build('a', 'a.c', 'd', ['l'], ['i', None], ['cuda', "
-        "'x.so.1', 'y.a'], ['-g'], kind) and [one for one in process.check_call.call_args[0][0] if '/' not in "
-        "one]))))() for kind, scheme in (('c', 'posix_local'), ('c++', 'venv'))]",
+        "'x.so.1.2', 'y.a'], ['-g'], kind) and [one for one in process.check_call.call_args[0][0] if '/' not in one] "
+        "+ [process.check_call.call_args[1]['stdout'] is process.DEVNULL]))))() for kind, scheme in (('c', "
+        "'posix_local'), ('c++', 'venv'))]",
     "C compiled":
-        "[(len(asked), refused(lambda: os.path.basename(make(given, name, **more)).partition('.')[0])) for asked in "
-        "[[]] for triton.knobs.build.impl in [lambda *given: asked.append(given) or os.devnull] for make, given in "
-        "((build.compile_so_from_src, ''), (build.compile_so_from_src, 'int'), (build.compile_so_from_file, "
-        "nvidia.__file__.replace('compiler.py', 'driver.c'))) for name in 'ab' for more in ({}, {}, *({one: ['x']} "
-        "for one in ('library_dirs', 'include_dirs', 'libraries', 'ccflags')), {'language': 'c++'})]",
+        "[(len(asked), str(asked[-1:]), refused(lambda: os.path.basename(getattr(build, 'compile_' + kind)(given, "
+        "name + kind[0], **more)))) for asked in [[]] for triton.knobs.build.impl in [lambda *given: "
+        "asked.append(given[3:]) or os.devnull] for build._load_module_from_path in [lambda name, path: path + name] "
+        "for kind, given in (('so_from_src', ''), ('so_from_src', 'int'), ('module_from_src', 'a'), *((one, "
+        "nvidia.__file__.replace('compiler.py', 'driver.c')) for one in ('so_from_file', 'module_from_file'))) for "
+        "name in 'ab' for more in ({}, {}, *({one: ['x']} for one in ('library_dirs', 'include_dirs', 'libraries', "
+        "'ccflags')), {'language': 'c++'})]",
     "groups of files":
-        "[[*made(lambda: str(getattr(one, name)(*given)).replace(triton.knobs.cache.dir, ''))] for "
-        "triton.knobs.cache.remote_manager_class in (type('Far', (dict,), {'__init__': lambda self, key: None, 'get': "
-        "lambda self, keys: {one: self[one] for one in keys if one in self}, 'put': dict.__setitem__}), None) for "
-        "make in (cache.FileCacheManager, cache.RemoteCacheManager) for one in made(lambda: make('k')) for name, "
-        "*given in (('put', '{\"a\": 1}', '__grp__x'), ('get_group', 'x'), ('put', b'1', 'y'), ('put_group', 'g', "
-        "{'y': '/', '__grp__x': '/'}), ('get_group', 'g'))]",
+        "[[*(refused(lambda: make('k')._redis) for make in (cache.RedisRemoteCacheBackend, "
+        "cache.RemoteCacheManager))] + [[*made(lambda: str(getattr(one, "
+        "name)(*given)).replace(triton.knobs.cache.dir, ''), lambda: str(one._backend._redis))] for "
+        "triton.knobs.cache.redis in [triton.knobs.redis] for triton.knobs.cache.remote_manager_class in "
+        "(type('Far', (dict,), {'__init__': lambda self, key: None, 'get': lambda self, keys: {one: self[one] for "
+        "one in keys if one in self}, 'put': dict.__setitem__}), cache.RedisRemoteCacheBackend, None) for make in "
+        "(cache.FileCacheManager, cache.RemoteCacheManager) for one in made(lambda: make('k')) for name, *given in "
+        "(('put', '{\"a\": 1}', '__grp__x'), ('get_group', 'x'), ('put', '[', '__grp__x'), ('get_group', 'x'), "
+        "('put', b'1', 'y'), ('put_group', 'g', {'y': '/', '__grp__x': '/'}), ('get_group', 'g'), ('get_file', "
+        "'z'))] for __import__('sys').modules['redis'] in [Given(Redis=type('Redis', (dict,), {'mget': lambda self, "
+        "keys: [self.get(one) for one in keys], 'set': dict.__setitem__}))]]",
     "backends found":
         "[sorted(map(str, triton.backends._discover_backends().items())) for way in '10' for _ in "
         "[os.environ.update(TRITON_BACKENDS_IN_TREE=way)]] + [refused(lambda: "
@@ -577,10 +592,10 @@ EXPRESSIONS: dict[str, str] = {
         "32)).make_ptx('define ptx_kernel void @one() { ret void }', about, nvidia.CUDAOptions(ptx_version=88), "
         "chip), about)) for chip in (75, 90, 100, 107) for about in [{}]]",
     "tuners that prune":
-        "[refused(lambda: [one.num_warps for one in made.prune_configs({})]) for top in (0.5, 0.1, 3, 9) for cut in "
-        "(4, 9) for made in [triton.autotune([triton.Config({}, num_warps=1 << k) for k in range(8)], [], "
+        "[refused(lambda: [one.num_warps for one in made.prune_configs({})]) for top in (0.5, 0.1, 3, 9, None) for "
+        "cut in (4, 9) for made in [triton.autotune([triton.Config({}, num_warps=1 << k) for k in range(8)], [], "
         "prune_configs_by={'early_config_prune': lambda some, named, **more: some[:cut], 'perf_model': lambda "
-        "num_warps, **more: -num_warps, 'top_k': top})(tl.cdiv)] for made.nargs in [{}]]",
+        "num_warps, **more: -num_warps, **({'top_k': top} if top else {})})(tl.cdiv)] for made.nargs in [{}]]",
     "tuners made":
         "[refused(lambda: (one.cache_results, one.reset_to_zero, one.restore_value)) for "
         "triton.knobs.runtime.interpret in (True, False) for more in ({'cache_results': True}, {'reset_to_zero': "
@@ -606,6 +621,14 @@ EXPRESSIONS: dict[str, str] = {
         "[(one, refused(lambda: [getattr(kind(one), name) for name in ('is_amd', 'is_nvidia', 'helpers_module', "
         "'tensor_descriptor_import')])) for kind in [__import__('triton.tools.triton_to_gluon_translator.target', "
         "fromlist='x').TranslatorTarget] for one in (*kind.__members__.values(), 'sm90', 'gfx1100')]",
+    "kernels as their tests parse them":
+        "[refused(lambda: counted(tests.run_parser(one, given, **more).str_nodebug().splitlines())) for tests in "
+        "[__import__('triton._filecheck', fromlist='x')] for one in (tl.cdiv, "
+        "triton.experimental.gluon.jit(tl.cdiv.fn)) for given in ((5, 16), (1,)) for more in ({}, {'kwargs': "
+        "{'sanitize_overflow': True, 'debug': True}}, {'kwargs': {'num_warps': 2, 'div': 1}}, {'target': "
+        "GPUTarget('hip', 'gfx942', 64)}, {'target': GPUTarget('x', 90, 32)})] + [str(refused(lambda: "
+        "triton._filecheck.run_filecheck('', 'a', '// CHECK: ' + one)))[:10] for one in 'ab'] + "
+        "[str(triton._filecheck.MatchError('a', 'b'))]",
     "limits of blocks":
         "[refused(lambda: triton._utils.validate_block_shape(one)) for one in ([1 << 20], [1024, 1024], [1 << 21], [], "
         "[0], [3], [2.0])]",

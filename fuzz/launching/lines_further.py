@@ -240,7 +240,7 @@ r = d if n > 3 else d
 r = tl.atomic_load(x_ptr.to(tl.pointer_type(tl.pointer_type(tl.int32))))
 tl.atomic_store(x_ptr.to(tl.pointer_type(tl.pointer_type(tl.int32))), x_ptr)
 r = tl.atomic_max(x_ptr + at, x) + tl.atomic_min(x_ptr + at, x, mask=p)
-r = tl.atomic_max(f_ptr + at, f) + tl.atomic_min(f_ptr + at, f, mask=p)
+r = tl.atomic_max(f_ptr + at, f, p, "relaxed", "cta") + tl.atomic_min(f_ptr + at, f, mask=p, sem="release", scope="sys")
 r = tl.atomic_max(x_ptr.to(tl.pointer_type(tl.uint32)) + at, x.to(tl.uint32), sem="relaxed")
 r = tl.atomic_min(x_ptr.to(tl.pointer_type(tl.uint32)), n.to(tl.uint32), scope="sys")
 r = tl.atomic_max(x_ptr.to(tl.pointer_type(tl.bfloat16)) + at, h.to(tl.bfloat16))

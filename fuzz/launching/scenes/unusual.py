@@ -15,7 +15,7 @@ from typing import Any
 import triton
 
 from tridiff.fuzz.backends.device_errors import chain, refusal, without_assembler
-from tridiff.fuzz.launching.apart import answered
+from tridiff.fuzz.launching.apart import answered, tried
 from tridiff.fuzz.launching.bench import Bench, bench
 from tridiff.fuzz.launching.scene import Answers, Choices
 from tridiff.fuzz.launching.scenes.arguments import kernel
@@ -159,18 +159,20 @@ def _functions(user: Any, there: Bench) -> Told:
 
 def _failing_together(user: Any, there: Bench) -> Told:
     """A compilation beside another fails, and nothing stays of it; the second time what was kept is forgotten first,
-    the third time errors are ignored."""
+    the third time errors are ignored, the fourth time it has been asked for before."""
     if not hasattr(triton, "AsyncCompileMode"):
         return {"refused": "there is none"}
     from triton.runtime import _async_compile
 
     failing = kernel(TEXTS["failing"])
     errors, left, active = [], [], False
-    for forgotten, ignoring in ((False, False), (True, False), (False, True)):
+    for forgotten, ignoring, asking in ((0, False, 0), (1, False, 0), (0, True, 0), (0, False, 1)):
         try:
             with ThreadPoolExecutor(1) as threads, triton.AsyncCompileMode(threads, ignore_errors=ignoring):
                 user.warmup(_x(), 5, grid=(1,))
-                failing.warmup(_x(), 5, grid=(1,))
+                failed = failing.warmup(_x(), 5, grid=(1,))
+                if asking:
+                    errors.append(str(tried(failed.result))[:20])
                 if forgotten:
                     for cache, *_ in failing.device_caches.values():
                         cache.clear()
@@ -180,7 +182,17 @@ def _failing_together(user: Any, there: Bench) -> Told:
         active |= _async_compile.active_mode.get() is not None
         # Where the mode outlives what ended it, whatever is compiled next would wait for threads that are gone.
         _async_compile.active_mode.set(None)
-    return {"errors": errors, "left": left, "active": active}
+    told, made, runtime = list[tuple[str, bool]](), list[object](), triton.knobs.runtime
+    runtime.jit_cache_hook = lambda **about: told.append((
+        about["compile"]["specialization_data"], about["is_manual_warmup"]))
+    runtime.jit_post_compile_hook = lambda **about: made.append(about["compile"]["num_warps"])
+    with ThreadPoolExecutor(1) as threads, triton.AsyncCompileMode(threads):
+        first = user.warmup(_x(), 5, grid=(1,), num_warps=2)
+        second = user.preload(told[0][0])
+        loaded = [told[0] == told[1], user.warmup(_x(), 5, grid=(1,), num_warps=2) is first is second, len(told), *made,
+                  second.name, *made]
+    return {"errors": errors, "left": left, "active": active, "preloaded": [
+        *loaded, *made, user.warmup(_x(), 5, grid=(1,), num_warps=2) is first.result()]}
 
 
 def _inspected_otherwise(user: Any, there: Bench) -> Told:
@@ -199,7 +211,7 @@ def _further_options(user: Any, there: Bench) -> Told:
     """What the compiler's parts are asked for, for each option by itself."""
     found: Told = {}
     for name, value in {"sched4reg": True, "ptx_options": "-v", "enable_reflect_ftz": False, "ptx_version": 80,
-                        "min_shared_mem": 4096, "extern_libs": {}, "num_stages": 1, "clc": False,
+                        "min_shared_mem": 4096, "extern_libs": {}, "num_stages": 1, "clc": False, "device_type": "cuda",
                         "fpsan_homomorphic_casts": True}.items():
         with spied() as asked:
             try:
