@@ -302,8 +302,14 @@ EXPRESSIONS: dict[str, str] = {
     "options themselves":
         "nvidia.CUDAOptions(num_warps=4, num_ctas=1, arch='sm90', default_dot_input_precision='tf32x3')",
     "hash of options":
-        "len({nvidia.CUDAOptions(**one).hash() for one in ({}, {'num_stages': 2, 'maxnreg': 32}, {'extern_libs': {"
-        "'libdevice': nvidia.__file__}})})",
+        "[(kind.__name__, name, len({refused(lambda: kind(arch=arch, **more).hash()) for more in given})) for kind, "
+        "arch in ((nvidia.CUDAOptions, 'sm90'), (triton.backends.amd.compiler.HIPOptions, 'gfx942')) for made in "
+        "[kind(arch=arch)] for name, given in (*((name, ({name: value}, {name: not value if isinstance(value, bool) "
+        "else value * 2 or 2 if isinstance(value, int) else value + value if value else 'x'})) for name, value in "
+        "vars(made).items() if name not in ('extern_libs', 'arch')), ('libraries', [{'extern_libs': {**dict("
+        "made.extern_libs), **dict(some)}} for some in ((), *([(a, {'x': nvidia.__file__.replace('compiler.py', end), "
+        "'y': build.__file__}[a]) for a in order] for order in ('xy', 'yx') for end in ('compiler.py', "
+        "'driver.py')))]))]",
     "own library":
         "[setattr(triton.knobs.nvidia, 'libdevice_path', x) or nvidia.CUDAOptions().extern_libs for x in ('a', None)"
         "][0]",
@@ -414,9 +420,10 @@ EXPRESSIONS: dict[str, str] = {
     "warps of operands": "layouts.warps_per_cta(gl.DotOperandLayout(1, mma, 2), [16, 32])",
     "chips told apart":
         "[(name, refused(lambda: getattr(tl.target_info, name)(*more))) for target in (None, ('x', 'gfx942'), *(("
-        "'cuda', one) for one in (80, 89, 90, 100, 103)), *(('hip', one) for one in ('gfx942', 'gfx950', 'gfx1250'))) "
-        "for _ in [setattr(tl.target_info, 'current_target', lambda: target and GPUTarget(*target, 32))] for name in "
-        "dir(tl.target_info) if name[:2] in ('cu', 'is') for more in ((), (9,), (8, 9), (10, 3), (9, 10))]",
+        "'cuda', one) for one in (80, 89, 90, 100, 103)), *(('hip', one) for one in ('gfx942', 'gfx950', 'gfx1250', "
+        "'gfx1250-strict'))) for _ in [setattr(tl.target_info, 'current_target', lambda: target and GPUTarget("
+        "*target, 32))] for name in dir(tl.target_info) if name[:2] in ('cu', 'is') for more in ((), (9,), (8, 9), ("
+        "10, 3), (9, 10))]",
     "instrumentation":
         "[(refused(lambda: getattr(triton._instrumentation, name)(point=point, backend='b', **more)), str(heard)) for "
         "heard in [[]] for name, more in (('instrument', {}), ('register_instrumentation', {'callback': lambda *some: "

@@ -7,7 +7,9 @@ from typing import Any
 from unittest import mock
 
 import triton
+from triton.experimental.gluon._runtime import GluonASTSource
 
+from tridiff.fuzz.launching import texts_unusual
 from tridiff.fuzz.launching.apart import answered, tried
 from tridiff.fuzz.launching.bench import bench
 from tridiff.fuzz.launching.scene import Answers, Choices
@@ -123,19 +125,22 @@ def options(choices: Choices, backend: str) -> Answers:
 def amd(choices: Choices, backend: str) -> Answers:
     """What AMD's compiler is asked for, and says to LLVM, for each option and knob."""
     user, chip, knobs = kernel(TEXTS["integers"]), str(choices["chip"]), triton.knobs.amd
-    source = triton.compiler.ASTSource(user, dict.fromkeys(("x", "y", "out"), "*fp32") | {"n": "i32", "K": "i32"})
+    plain = triton.compiler.ASTSource(user, dict.fromkeys(("x", "y", "out"), "*fp32") | {"n": "i32", "K": "i32"})
+    parted = GluonASTSource(kernel(texts_unusual.TEXTS["partitions"]), {"x": "*i32", "n": "i32"})
 
     def told(name: str, value: object) -> str:
         with knobs.scope(), spied() as asked:
             if hasattr(knobs, name):
                 setattr(knobs, name, value)
-            made: Any = tried(triton.compile, source, front_end.target(chip), {name: value})
+            made: Any = tried(triton.compile, parted if name == "partitions" else plain, front_end.target(chip),
+                              {name: value})
         about = [] if isinstance(made, str) else re.findall(r'"(?!amdgpu-no)[^". ]+"="[^"]*"', made.asm["llir"])
         return f"{about or made} {[getattr(made.metadata, one, 0) for one in _TOLD if about]} {asked}"
 
     every = [(name, one) for name, value in vars(triton.backends.amd.compiler.HIPOptions(arch=chip)).items()
              for one in {bool: (not value,), int: (1, 2), str: ("cu",)}.get(type(value), ())]
     every += [(name, one) for name in dir(knobs) if name[:3] in ("use", "sca", "buf") for one in (True, False)]
+    every.append(("partitions", ""))
     every = every[int(choices["part"])::8]
     with bench():
         triton.knobs.compilation.always_compile = True  # the key of a kernel has not every knob
