@@ -15,7 +15,7 @@ from pathlib import Path
 from tridiff.fuzz.backends.beside import Compared
 from tridiff.fuzz.backends.watched import Function, Watch, functions
 from tridiff.fuzz.builds.compared import added, compared
-from tridiff.fuzz.builds.words import of_change
+from tridiff.fuzz.builds.words import helps, of_change
 from tridiff.kernels.record import Record
 
 MOST_FILES = 40
@@ -125,7 +125,7 @@ def _of_file(package: Path, name: str, after: bytes) -> list[Change]:
 
 def _near(known: dict[str, Function], name: str) -> tuple[str, ...]:
     """Words about a function (`Change.near`). known: all functions of its file. What calls a function that begins with
-    an underscore is as unknown to cases: its callers count as well."""
+    an underscore, or that helps visitors, is as unknown to cases: its callers count as well."""
     found: dict[str, None] = {}
     waiting = [name]
     while waiting and len(found) < MOST_USERS:
@@ -146,7 +146,7 @@ def _near(known: dict[str, Function], name: str) -> tuple[str, ...]:
             word = other.rpartition(".")[2]
             if word not in found:
                 found[word] = None
-                waiting += [other] if word.startswith("_") else []
+                waiting += [other] if word.startswith("_") or helps(word) else []
     # Whoever calls what is decorated runs them.
     decorated = [one for one, node in known.items() for by in node.decorator_list if name.split(".")[0] in _names(by)]
     return (*found, *decorated * (len(decorated) <= MOST_USERS))

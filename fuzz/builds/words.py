@@ -9,7 +9,7 @@ import contextlib
 import itertools
 import math
 import re
-from collections.abc import Collection, Iterable, Mapping
+from collections.abc import Collection, Iterable, Iterator, Mapping
 from functools import lru_cache
 
 SHORTEST = 3
@@ -17,6 +17,8 @@ ABOVE = 4
 """Lines above a statement in which a comment is about it."""
 INSIDE = 3
 """Statements under a condition that say what it is about."""
+SHARING = 8
+"""Functions that name a member, beyond which it tells nothing of a change."""
 APART = 4
 """How much more what one text of a statement alone says has to do with the change than what both say."""
 _SYNTAX = {"getitem": "Subscript Slice", "iter": "For ListComp", "enter": "With", "exit": "With", "mul": "Mult",
@@ -46,6 +48,11 @@ def kinds(name: str) -> set[str]:
         for one in (special, special[1:] if special.startswith("r") else ""):
             found |= set(_SYNTAX.get(one, one if one in _OPERATORS else "").split())
     return {one.lower() for one in found}
+
+
+def helps(name: str) -> bool:
+    """Whether a function is one of visitors, and for no kind of syntax itself."""
+    return name.startswith("visit_") and not hasattr(ast, name.removeprefix("visit_"))
 
 
 def share(text: str, among: Collection[str]) -> float:
@@ -98,6 +105,8 @@ def of_change(name: str, old: ast.AST, new: ast.AST | None, ways: Iterable[str],
             about = source.splitlines()[max(node.lineno - ABOVE, 0):node.end_lineno]
             lines += [one.partition("#")[2] for one in about]
             lines += _called(node, known or {})
+        if isinstance(node, ast.stmt):
+            lines += _sharing(node, known or {})
     values = dict(_CONSTANT.findall(source))  # what stands behind a limit's name stands in texts as a number
     lines += [values[one] for one in {*_WORD.findall(" ".join(told[True] + told[False]))} & values.keys()]
     own, before, now = (parts(_WORD.findall(" ".join(some))) for some in (lines, *told.values()))
@@ -112,6 +121,16 @@ def _called(node: ast.stmt, known: Mapping[str, ast.AST]) -> list[str]:
     name = call.func.id if isinstance(call, ast.Call) and isinstance(call.func, ast.Name) else ""
     inside = ast.walk(known[name]) if name in known else ()
     return [_head(one) for one in inside if isinstance(one, ast.stmt) and one is not known[name]][:2 * INSIDE]
+
+
+def _sharing(node: ast.stmt, known: Mapping[str, ast.AST]) -> Iterator[str]:
+    """The kinds of syntax whose visitors have to do with a member that a statement names, where these are few."""
+    for member in {one.attr for one in ast.walk(node) if isinstance(one, ast.Attribute)}:
+        sharing = [name for name, one in known.items() if any(
+            isinstance(some, ast.Attribute) and some.attr == member for some in ast.walk(one))]
+        if len(sharing) <= SHARING:
+            yield from (one.rpartition("visit_")[2] for one in sharing if "visit_" in one and not helps(
+                one.rpartition(".")[2]))
 
 
 def _head(node: ast.AST) -> str:

@@ -8,7 +8,7 @@ import pytest
 
 from tridiff.fuzz.builds.alike import alike
 from tridiff.fuzz.builds.changed import MOST, MOST_CALLERS, MOST_MAKERS, Change, changes, places, watch
-from tridiff.fuzz.builds.words import kinds, of_change, of_text, share
+from tridiff.fuzz.builds.words import SHARING, kinds, of_change, of_text, share
 
 each = pytest.mark.parametrize
 BEFORE = '''"""A module."""
@@ -104,6 +104,25 @@ def test_few_that_call_a_function_from_another_file_are_words_about_it(
 def test_an_inner_function_is_known_by_the_one_around_it(tmp_path: Path):
     text = "def helper():\n    return 1\ndef outer():\n    def init():\n        return helper()\n    return init\n"
     assert near_to_change(tmp_path, text, "return 1", "return 2") == ("outer",)
+
+
+def test_what_helps_visitors_is_known_by_the_syntax_for_which_these_are(tmp_path: Path):
+    text = ("class Visitor:\n    def visit_branches(self):\n        return 1\n    def visit_top_level(self):\n"
+            "        return self.visit_branches()\n    def visit_If(self):\n        return self.visit_top_level()\n"
+            "    def visit_While(self):\n        return self.visit_If()\n")
+    near = near_to_change(tmp_path, text, "return 1", "return 2")
+    assert set(near) == {"visit_top_level", "visit_If"}, "whoever calls a visitor of syntax is for another one"
+
+
+@each("sharing", [2, SHARING])
+def test_visitors_that_share_a_member_with_what_changed_name_kinds_of_syntax_where_they_are_few(sharing: int):
+    text = "def visit_If(self):\n    self.pending = {}\ndef visit_AnnAssign(self):\n    return self.pending\n" + (
+        "".join(f"def user{number}(self):\n    self.pending\n" for number in range(sharing - 1)))
+    old, new = (ast.parse(text.format(one)) for one in ("self.kept", "None"))
+    known = {one.name: one for one in old.body}
+    words = of_change("visit_If", old.body[0], new.body[0], ["body.0"], known=known)
+    assert ("annassign" in words) is (sharing < SHARING) and "user0" not in words
+    assert "annassign" in of_text("x: tl.constexpr")
 
 
 @each("makers", [1, MOST_MAKERS + 1])

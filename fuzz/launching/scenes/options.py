@@ -132,16 +132,15 @@ def amd(choices: Choices, backend: str) -> Answers:
         with knobs.scope(), spied() as asked:
             if hasattr(knobs, name):
                 setattr(knobs, name, value)
-            made: Any = tried(triton.compile, parted if name == "partitions" else plain, front_end.target(chip),
-                              {name: value})
+            made: Any = tried(triton.compile, *((parted, front_end.target("gfx1250")) if name == "partitions" else (
+                plain, front_end.target(chip))), {name: value})
         about = [] if isinstance(made, str) else re.findall(r'"(?!amdgpu-no)[^". ]+"="[^"]*"', made.asm["llir"])
         return f"{about or made} {[getattr(made.metadata, one, 0) for one in _TOLD if about]} {asked}"
 
     every = [(name, one) for name, value in vars(triton.backends.amd.compiler.HIPOptions(arch=chip)).items()
              for one in {bool: (not value,), int: (1, 2), str: ("cu",)}.get(type(value), ())]
     every += [(name, one) for name in dir(knobs) if name[:3] in ("use", "sca", "buf") for one in (True, False)]
-    every.append(("partitions", ""))
-    every = every[int(choices["part"])::8]
+    every = [*every[int(choices["part"])::8], ("partitions", "")]
     with bench():
         triton.knobs.compilation.always_compile = True  # the key of a kernel has not every knob
         return dict(zip(map(str, every), answered([partial(told, *one) for one in every]), strict=True))
