@@ -11,6 +11,7 @@ import triton
 from tridiff.fuzz.launching.apart import answered, tried
 from tridiff.fuzz.launching.bench import Bench, bench
 from tridiff.fuzz.launching.scene import Answers, Choices
+from tridiff.fuzz.launching.scenes import front_end
 from tridiff.fuzz.launching.scenes.arguments import HEAD, kernel
 from tridiff.fuzz.launching.words import Arguments
 from tridiff.kernels.generated import load
@@ -328,7 +329,9 @@ def stages(choices: Choices, backend: str) -> Answers:
         knobs.cache.dir = str(there.folder / "other")
         after = user[(1,)](made.make("tensor i32 0"), 16, 3, **options)
         dumped = sorted(path.name for path in (there.folder / "dump").rglob("*") if path.is_file())
-    return {"stages": "; ".join(sorted(after.asm)), "dumped": "; ".join(dumped),
+        # Another chip's stages are taken from the same folder.
+        foreign = triton.compile(before.src, front_end.target("gfx942")).asm if knob not in ("override", "option") else ()
+    return {"stages": "; ".join(sorted(after.asm)), "dumped": "; ".join(dumped), "of AMD": "; ".join(sorted(foreign)),
             "taken": str(_MARK in after.asm.get("ptx", ""))}
 
 
