@@ -310,6 +310,9 @@ EXPRESSIONS: dict[str, str] = {
         "made.extern_libs), **dict(some)}} for some in ((), *([(a, {'x': nvidia.__file__.replace('compiler.py', end), "
         "'y': build.__file__}[a]) for a in order] for order in ('xy', 'yx') for end in ('compiler.py', "
         "'driver.py')))]))]",
+    "attributes for LLVM":
+        "[refused(lambda: triton.backends.amd.compiler.HIPOptions(arch='gfx942', llvm_fn_attrs=one).llvm_fn_attrs) "
+        "for one in ('a,b=c', ' a = b , c=', 'a=b=c', ',', 'a,,b', (('a', 'b'),), '=b', None, 'a=1,a=2')]",
     "own library":
         "[setattr(triton.knobs.nvidia, 'libdevice_path', x) or nvidia.CUDAOptions().extern_libs for x in ('a', None)"
         "][0]",
