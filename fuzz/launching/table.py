@@ -98,9 +98,10 @@ SCENES: tuple[Scene, ...] = (
           vocabulary={"change": SPOILT}),
     Scene(name="captured", topic="caches", play="caches:captured", due="due_of_caches:captured",
           vocabulary={"name": ("USED", "UNUSED", "KIND", "DEFAULT", "PLAIN", "TYPED", "FIRST", "TURN"),
-                      "other": (True, False, "gone"), "plain": (False, True)}, each="name",
-          # What is refused at first shows nothing of what happens then.
-          legal=lambda choices: not choices["plain"] or choices["other"] is True),
+                      "other": (True, False, "gone", "in place"), "plain": (False, True)}, each="name",
+          # What is refused at first shows nothing of what happens then; a number does not change.
+          legal=lambda choices: (not choices["plain"] or choices["other"] is True) and (
+              choices["other"] != "in place" or choices["name"] in ("USED", "UNUSED"))),
     Scene(name="captured by a callee", topic="caches", play="caches:captured", due="due_of_caches:captured",
           vocabulary={"name": ("INNER",), "other": (True, False, "gone"), "plain": (False, True)},
           legal=lambda choices: not choices["plain"] or choices["other"] is True),

@@ -157,6 +157,8 @@ def captured(choices: Choices, backend: str) -> Answers:
             first = module.kernel[(1,)](made.make("tensor fp32 0"), 7)
             if choices["other"] == "gone":
                 del vars(module)[name]
+            elif choices["other"] == "in place":
+                kept.value = 4
             elif choices["other"]:
                 vars(module)[name] = triton.language.int32 if name == "KIND" else triton.language.constexpr(4)
             second = module.kernel[(1,)](made.make("tensor fp32 0"), 7)
@@ -167,6 +169,8 @@ def captured(choices: Choices, backend: str) -> Answers:
             found["named"] = str(name in str(error))
         finally:
             vars(module)[name] = kept
+            if choices["other"] == "in place":
+                kept.value = 3
     return found
 
 
