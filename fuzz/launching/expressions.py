@@ -469,9 +469,10 @@ EXPRESSIONS: dict[str, str] = {
         "bases)) for side in (0, 1) for one in (gl.SliceLayout(side, made), gl.DotOperandLayout(side, made, 2))]",
     "bytes of clusters":
         "[refused(lambda: gl.shared_memory_descriptor_type(gl.float16, [64, 64], made, [64, 64]).nbytes_per_cta) for "
-        "bases in ([], [[1, 0]], [[0, 1]], [[1, 0], [0, 1]], [[0, 1], [1, 0]], [[1, 0], [2, 0]], [[0, 0], [0, 1]]) for "
-        "made in (gl.NVMMASharedLayout(128, 16, 2, cga_layout=bases), gl.SwizzledSharedLayout(1, 1, 1, [1, 0], bases), "
-        "gl.SharedLinearLayout([[0, 1], [1, 0]], [[16 * one for one in base] for base in bases]))]",
+        "bases in ([], [[1, 0]], [[0, 1]], [[1, 0], [0, 1]], [[0, 1], [1, 0]], [[1, 0], [2, 0]], [[0, 0], [0, 1]], "
+        "[[1, 0], [2, 0], [4, 0]], [[0, 1], [0, 2], [1, 0], [0, 4]]) for made in (gl.NVMMASharedLayout(128, 16, 2, "
+        "cga_layout=bases), gl.SwizzledSharedLayout(1, 1, 1, [1, 0], bases), gl.SharedLinearLayout([[0, 1], [1, 0]], "
+        "[[16 * one for one in base] for base in bases]))]",
     "tiled and padded":
         "Tiled(torch.zeros(8192, dtype=torch.uint8), [32, 128], [128, 1], [16, 64], gl.NVMMASharedLayout(128, 8, 2, "
         "fp4_padded=True)).layout",
