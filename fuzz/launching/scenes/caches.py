@@ -334,7 +334,7 @@ def stages(choices: Choices, backend: str) -> Answers:
         after = user[(1,)](made.make("tensor i32 0"), 16, 3, **options)
         dumped = sorted(path.name for path in (there.folder / "dump").rglob("*") if path.is_file())
         # Another chip's stages are taken from the same folder.
-        foreign = triton.compile(before.src, front_end.target("gfx942")).asm if knob not in ("override", "option") else ()
+        foreign = () if knob in ("override", "option") else triton.compile(before.src, front_end.target("gfx942")).asm
     return {"stages": "; ".join(sorted(after.asm)), "dumped": "; ".join(dumped), "of AMD": "; ".join(sorted(foreign)),
             "taken": str(_MARK in after.asm.get("ptx", ""))}
 
