@@ -313,6 +313,14 @@ EXPRESSIONS: dict[str, str] = {
     "attributes for LLVM":
         "[refused(lambda: triton.backends.amd.compiler.HIPOptions(arch='gfx942', llvm_fn_attrs=one).llvm_fn_attrs) "
         "for one in ('a,b=c', ' a = b , c=', 'a=b=c', ',', 'a,,b', (('a', 'b'),), '=b', None, 'a=1,a=2')]",
+    "what a device can do":
+        "[refused(lambda: getattr(triton.testing, name)(*given)) for chip in (7, 8, 9) for _ in [(mock.patch.multiple("
+        "torch.cuda, current_device=lambda: 1, get_device_capability=lambda at=None: (chip, 0)).start(), "
+        "triton.runtime.driver.set_active(Given(utils=Given(get_device_properties=lambda at: {'mem_clock_rate': "
+        "5000000 + at, 'mem_bus_width': 64, 'multiprocessor_count': 10 + at}), get_device_interface=lambda: Given("
+        "current_device=lambda: 1))))] for name, *given in (*(('get_dram_gbps', *more) for more in ((), (0,), (2,))), "
+        "*((f'get_max_{unit}_tflops', getattr(torch, dtype, dtype), 1e6, *more) for unit in ('tensorcore', 'simd') "
+        "for dtype in ('float32', 'float16', 'bfloat16', 'int8', 'int16', 'int32', 'bool') for more in ((), (2,))))]",
     "own library":
         "[setattr(triton.knobs.nvidia, 'libdevice_path', x) or nvidia.CUDAOptions().extern_libs for x in ('a', None)"
         "][0]",
