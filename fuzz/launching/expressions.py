@@ -319,8 +319,9 @@ EXPRESSIONS: dict[str, str] = {
         "triton.runtime.driver.set_active(Given(utils=Given(get_device_properties=lambda at: {'mem_clock_rate': "
         "5000000 + at, 'mem_bus_width': 64, 'multiprocessor_count': 10 + at}), get_device_interface=lambda: Given("
         "current_device=lambda: 1))))] for name, *given in (*(('get_dram_gbps', *more) for more in ((), (0,), (2,))), "
-        "*((f'get_max_{unit}_tflops', getattr(torch, dtype, dtype), 1e6, *more) for unit in ('tensorcore', 'simd') "
-        "for dtype in ('float32', 'float16', 'bfloat16', 'int8', 'int16', 'int32', 'bool') for more in ((), (2,))))]",
+        "*(('get_max_' + unit + '_tflops', getattr(torch, dtype, dtype), 1e6, *more) for unit in ('tensorcore', "
+        "'simd') for dtype in ('float32', 'float16', 'bfloat16', 'int8', 'int16', 'int32', 'bool') for more in ((), ("
+        "2,))))]",
     "own library":
         "[setattr(triton.knobs.nvidia, 'libdevice_path', x) or nvidia.CUDAOptions().extern_libs for x in ('a', None)"
         "][0]",
