@@ -32,6 +32,9 @@ from triton.tools import mxfp
 from triton.tools.tensor_descriptor import TensorDescriptor
 try:
     from triton.backends.amd import compiler as amd
+except ImportError:
+    pass
+try:
     from triton.experimental.gluon.language.nvidia.hopper import CachePolicy, FractionalEvictionPolicy
     from triton.experimental.gluon.nvidia.hopper import TensorDescriptor as Tiled, TensorDescriptorIm2Col as Columns
     from triton.experimental.gluon.language.amd import cdna5
@@ -303,16 +306,15 @@ EXPRESSIONS: dict[str, str] = {
         "nvidia.CUDAOptions(num_warps=4, num_ctas=1, arch='sm90', default_dot_input_precision='tf32x3')",
     "hash of options":
         "[(kind.__name__, name, len({refused(lambda: kind(arch=arch, **more).hash()) for more in given})) for kind, "
-        "arch in ((nvidia.CUDAOptions, 'sm90'), (triton.backends.amd.compiler.HIPOptions, 'gfx942')) for made in "
-        "[kind(arch=arch)] for name, given in (*((name, ({name: value}, {name: not value if isinstance(value, bool) "
-        "else value * 2 or 2 if isinstance(value, int) else value + value if value else 'x'})) for name, value in "
-        "vars(made).items() if name not in ('extern_libs', 'arch')), ('libraries', [{'extern_libs': {**dict("
-        "made.extern_libs), **dict(some)}} for some in ((), *([(a, {'x': nvidia.__file__.replace('compiler.py', end), "
-        "'y': build.__file__}[a]) for a in order] for order in ('xy', 'yx') for end in ('compiler.py', "
-        "'driver.py')))]))]",
+        "arch in ((nvidia.CUDAOptions, 'sm90'), (amd.HIPOptions, 'gfx942')) for made in [kind(arch=arch)] for name, "
+        "given in (*((name, ({name: value}, {name: not value if isinstance(value, bool) else value * 2 or 2 if "
+        "isinstance(value, int) else value + value if value else 'x'})) for name, value in vars(made).items() if name "
+        "not in ('extern_libs', 'arch')), ('libraries', [{'extern_libs': {**dict(made.extern_libs), **dict(some)}} "
+        "for some in ((), *([(a, {'x': nvidia.__file__.replace('compiler.py', end), 'y': build.__file__}[a]) for a in "
+        "order] for order in ('xy', 'yx') for end in ('compiler.py', 'driver.py')))]))]",
     "attributes for LLVM":
-        "[refused(lambda: triton.backends.amd.compiler.HIPOptions(arch='gfx942', llvm_fn_attrs=one).llvm_fn_attrs) "
-        "for one in ('a,b=c', ' a = b , c=', 'a=b=c', ',', 'a,,b', (('a', 'b'),), '=b', None, 'a=1,a=2')]",
+        "[refused(lambda: amd.HIPOptions(arch='gfx942', llvm_fn_attrs=one).llvm_fn_attrs) for one in ('a,b=c', ' a = "
+        "b , c=', 'a=b=c', ',', 'a,,b', (('a', 'b'),), '=b', None, 'a=1,a=2')]",
     "what a device can do":
         "[refused(lambda: getattr(triton.testing, name)(*given)) for chip in (7, 8, 9) for _ in [(mock.patch.multiple("
         "torch.cuda, current_device=lambda: 1, get_device_capability=lambda at=None: (chip, 0)).start(), "
