@@ -125,12 +125,15 @@ def _called(node: ast.stmt, known: Mapping[str, ast.AST]) -> list[str]:
 
 def _sharing(node: ast.stmt, known: Mapping[str, ast.AST]) -> Iterator[str]:
     """The kinds of syntax whose visitors have to do with a member that a statement names, where these are few."""
-    for member in {one.attr for one in ast.walk(node) if isinstance(one, ast.Attribute)}:
-        sharing = [name for name, one in known.items() if any(
-            isinstance(some, ast.Attribute) and some.attr == member for some in ast.walk(one))]
+    for member in _members(node):
+        sharing = [name.rpartition(".")[2] for name, one in known.items() if member in _members(one)]
         if len(sharing) <= SHARING:
-            yield from (one.rpartition("visit_")[2] for one in sharing if "visit_" in one and not helps(
-                one.rpartition(".")[2]))
+            yield from (one.removeprefix("visit_") for one in sharing if one.startswith("visit_") and not helps(one))
+
+
+@lru_cache(maxsize=1024)  # every change of a file asks all of its functions
+def _members(node: ast.AST) -> frozenset[str]:
+    return frozenset(one.attr for one in ast.walk(node) if isinstance(one, ast.Attribute))
 
 
 def _head(node: ast.AST) -> str:
