@@ -44,10 +44,9 @@ def stages(choices: Choices, version: str) -> Answers:
         found["dumped"] = ""
     else:
         found["dumped"] = "; ".join(one for one in dumped if one != "kernel.source")
-    found["of AMD"] = "hsaco; source" if knob == "binary only" else "amdgcn; hsaco; llir; source; ttgir; ttir"
-    if knob in ("override", "option"):
-        found["of AMD"] = ""
-    return found | {"taken": str(knob in ("override", "option"))}
+    taken = knob in ("override", "option")
+    foreign = "hsaco; source" if knob == "binary only" else "amdgcn; hsaco; llir; source; ttgir; ttir"
+    return found | {"taken": str(taken), "of AMD": "" if taken else foreign}
 
 
 def text(choices: Choices, version: str) -> Answers:

@@ -128,22 +128,22 @@ def amd(choices: Choices, backend: str) -> Answers:
     plain = triton.compiler.ASTSource(user, dict.fromkeys(("x", "y", "out"), "*fp32") | {"n": "i32", "K": "i32"})
     parted = GluonASTSource(kernel(texts_unusual.TEXTS["partitions"]), {"x": "*i32", "n": "i32"})
 
-    def told(name: str, value: object) -> str:
+    def told(name: str, value: object, source: Any = plain, chip: str = chip) -> str:
         with knobs.scope(), spied() as asked:
             if hasattr(knobs, name):
                 setattr(knobs, name, value)
-            made: Any = tried(triton.compile, *((parted, front_end.target("gfx1250")) if name == "partitions" else (
-                plain, front_end.target(chip))), {name: value})
+            made: Any = tried(triton.compile, source, front_end.target(chip), {name: value})
         about = [] if isinstance(made, str) else re.findall(r'"(?!amdgpu-no)[^". ]+"="[^"]*"', made.asm["llir"])
         return f"{about or made} {[getattr(made.metadata, one, 0) for one in _TOLD if about]} {asked}"
 
     every = [(name, one) for name, value in vars(triton.backends.amd.compiler.HIPOptions(arch=chip)).items()
              for one in {bool: (not value,), int: (1, 2), str: ("cu",)}.get(type(value), ())]
     every += [(name, one) for name in dir(knobs) if name[:3] in ("use", "sca", "buf") for one in (True, False)]
-    every = [*every[int(choices["part"])::8], ("partitions", "")]
+    questions = {str(one): partial(told, *one) for one in every[int(choices["part"])::8]}
+    questions["partitions"] = partial(told, "num_warps", 4, parted, "gfx1250")
     with bench():
         triton.knobs.compilation.always_compile = True  # the key of a kernel has not every knob
-        return dict(zip(map(str, every), answered([partial(told, *one) for one in every]), strict=True))
+        return dict(zip(questions, answered([*questions.values()]), strict=True))
 
 
 _SET = """

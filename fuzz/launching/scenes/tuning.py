@@ -143,9 +143,8 @@ def _other_options(there: Bench) -> list[object]:
 
 def _warmed_up(there: Bench) -> list[object]:
     found = list[object]()
-    for cut in (lambda named, more: len(more) - len(named), lambda named, more: 1):
-        one = _Tuner(there, _blocks(num_stages=2, maxnreg=64), prune_configs_by={
-            "early_config_prune": lambda found, named, cut=cut, **more: found[cut(named, more):]})
+    for early in (lambda some, named, **more: some[len(more) - len(named):], lambda some, named, **more: some[1:]):
+        one = _Tuner(there, _blocks(num_stages=2, maxnreg=64), prune_configs_by={"early_config_prune": early})
         found += [(made.metadata.num_warps, made.metadata.num_stages, made.metadata.maxnreg)
                   for given, named in (((5,), {}), ((), {"n": 5}))
                   for made in one.made.warmup(one.x, one.x, *given, grid=(1,), **named)]

@@ -182,6 +182,12 @@ def _failing_together(user: Any, there: Bench) -> Told:
         active |= _async_compile.active_mode.get() is not None
         # Where the mode outlives what ended it, whatever is compiled next would wait for threads that are gone.
         _async_compile.active_mode.set(None)
+    return {"errors": errors[:2], "left": left[:3], "active": active, "asked": [*errors[2:], *left[3:]],
+            "preloaded": _preloaded_beside(user)}
+
+
+def _preloaded_beside(user: Any) -> list[object]:
+    """A kernel that is preloaded while it is compiled beside other things is the one that is asked for."""
     told, made, runtime = list[tuple[str, bool]](), list[object](), triton.knobs.runtime
     runtime.jit_cache_hook = lambda **about: told.append((
         about["compile"]["specialization_data"], about["is_manual_warmup"]))
@@ -191,8 +197,7 @@ def _failing_together(user: Any, there: Bench) -> Told:
         second = user.preload(told[0][0])
         loaded = [told[0] == told[1], user.warmup(_x(), 5, grid=(1,), num_warps=2) is first is second, len(told), *made,
                   second.name, *made]
-    return {"errors": errors[:2], "left": left[:3], "active": active, "asked": [*errors[2:], *left[3:]], "preloaded": [
-        *loaded, *made, user.warmup(_x(), 5, grid=(1,), num_warps=2) is first.result()]}
+    return [*loaded, *made, user.warmup(_x(), 5, grid=(1,), num_warps=2) is first.result()]
 
 
 def _inspected_otherwise(user: Any, there: Bench) -> Told:
