@@ -1,30 +1,22 @@
 """How like a case is to others: by its settings, and by what its program computes from what."""
 
 from collections import Counter
-from collections.abc import Iterable, Iterator, Sequence
-from math import inf, log
+from collections.abc import Iterable, Iterator
+from math import log
 
 import msgspec
 
 from tridiff.fuzz.records import Case
-from tridiff.kernels.codegen.domains import operands
-from tridiff.kernels.codegen.graph import Graph, Node, real_number
+from tridiff.kernels.codegen.domains import Analysis
+from tridiff.kernels.codegen.graph import Graph
+from tridiff.kernels.codegen.relations import NUMBERS, kind_of_number, relations
 
 BESIDES = 0.005
 """What a word that a case has besides takes from its likeness."""
 
-SUBNORMAL = 2.0**-126
-"""Smallest number of most floating-point types that has all its digits."""
-
 _ASIDE = ("schema", "target", "sizes", "seed", "name", "dims", "content", "buffers", "nodes", "variants")
 """Fields that say nothing of what a case does, or are told by themselves; what arrays hold is written out in a kept
 case, and drawn otherwise."""
-
-_SAID = ("dtype", "kind", "body", "mode")
-"""Fields of a node whose text says what it does."""
-
-_NUMBERS = ("value", "other", "number")
-"""Fields that hold a number as text: what matters is which kind of number."""
 
 
 class Likeness:
@@ -54,10 +46,9 @@ class Likeness:
 
 
 def words_of(case: Case) -> frozenset[str]:
-    """Each setting of a case with its value, the operations of its program, and for each those whose results it takes.
-    """
-    nodes = case.program.nodes if isinstance(case.program, Graph) else ()
-    return frozenset((*_words("", msgspec.to_builtins(case)), *_of_nodes(nodes)))
+    """Each setting of a case with its value, the operations of its program, and for each those whose results it takes,
+    with and without the dtypes of both."""
+    return frozenset(_words("", msgspec.to_builtins(case))).union(*_of_graph(case))
 
 
 def _words(path: str, value: object) -> Iterator[str]:
@@ -70,25 +61,11 @@ def _words(path: str, value: object) -> Iterator[str]:
         for inner in value:
             yield from _words(path, inner)
     else:
-        yield f"{path} {_kind_of(value) if path.endswith(_NUMBERS) and isinstance(value, str) else value}"
+        yield f"{path} {kind_of_number(value) if path.endswith(NUMBERS) and isinstance(value, str) else value}"
 
 
-def _of_nodes(nodes: Sequence[Node]) -> Iterator[str]:
-    heads: list[str] = []
-    for node in nodes:
-        heads.append(str(getattr(node, "op", node.__struct_config__.tag)))
-        yield " ".join([heads[-1], *(said for name in _SAID if isinstance(said := getattr(node, name, None), str)), *(
-            _kind_of(said) for name in _NUMBERS if isinstance(said := getattr(node, name, None), str))])
-        yield from (f"{heads[-1]} of {heads[number]}" for number in operands(node))
-
-
-def _kind_of(text: str) -> str:
-    """The kind of number that a text stands for; what is no number is itself."""
-    try:
-        number = real_number(text)
-    except (OverflowError, ValueError):
-        return text
-    size = abs(number)
-    kind = ("zero" if not size else text.strip("+-") if size != size or size in (1, inf)
-            else "subnormal" if size < SUBNORMAL else "fraction" if size < 1 else "number")
-    return f"{'-' if text.startswith('-') else ''}{kind}"
+def _of_graph(case: Case) -> list[frozenset[str]]:
+    if not isinstance(case.program, Graph):
+        return []
+    analysis = Analysis(case.program)
+    return relations(analysis.nodes, analysis.dtypes, analysis.buffers)

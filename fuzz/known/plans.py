@@ -54,7 +54,11 @@ def _with_bits_changed(case: Case) -> Case:
 
 
 def _sanitized(case: Case) -> bool:
-    return isinstance(case.program, Plan) and case.params.get("sanitize") is True
+    """Whether a kernel of which the compiler takes away every buffer goes to the sanitizer: that of 3.6.0 asserts that
+    there is one. A known number of no tiles leaves none, unless a predicate guards each access."""
+    plan = case.program
+    return isinstance(plan, Plan) and case.params.get("sanitize") is True and not plan.tiles and (
+        plan.loop != "range" and plan.tail != "predicate")
 
 
 _WHERE = tuple((glob, "own") for glob in ("async.*", "tma.*", "mbarrier.*", "warp_specialize.*", "wgmma.*"))

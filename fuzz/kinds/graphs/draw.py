@@ -7,7 +7,7 @@ otherwise, schedules, launch options. Nodes that no store needs are cut. See `fu
 undefined behaviour is kept out.
 """
 
-from collections.abc import Callable
+from collections.abc import Callable, Collection
 from dataclasses import replace as replace_swarm
 
 from hypothesis import strategies as st
@@ -27,9 +27,11 @@ from tridiff.fuzz.kinds.graphs.workspaces import workspaces
 from tridiff.fuzz.records import Case, LaunchOptions, Layout
 from tridiff.fuzz.strategies import launch_options, option_variants
 from tridiff.fuzz.target import Limits
+from tridiff.kernels.codegen.domains import operands
 from tridiff.kernels.codegen.geometry import MAX_PROGRAMS_Y
 from tridiff.kernels.codegen.graph import Buffer, Graph, Load, Store, Sym
-from tridiff.oracles.dtypes import FP8, dtype as dtype_info
+from tridiff.kernels.codegen.relations import relations, typed_head
+from tridiff.oracles.dtypes import FP8, NAMES, dtype as dtype_info
 
 _SIZES = (2, 4, 8, 12, 16, 20, 24, 28, 32, 38, 44, 50, 60, 70)
 """Nodes to aim for, before dead ones are cut."""
@@ -38,6 +40,9 @@ _LENGTHS = (1, 2, 3, 4, 5, 7, 8, 9, 13, 15, 16, 17, 31, 32, 33, 37, 63, 64, 65, 
 _MAX_STORES = 6
 MAX_BUFFERS = 24
 """As many as a graph may have."""
+CUT = 4
+"""Times as many nodes grow where something like a program is asked for, of which what is most like it is kept."""
+
 _WIDE = 100
 """One pointwise program in so many has more rows than a launch may have programs along y, with one element each."""
 
@@ -169,7 +174,8 @@ def _storable(chance: Choices, dtype: str) -> str:
     return chance.of(("i32", "i64", "u8", "i8", "fp32", "fp64", "i1", "u64", "fp16"))
 
 
-def _store(draft: Draft, value: Entry, *, cap: int) -> None:
+def _store(draft: Draft, value: Entry, *, cap: int, dtypes: Collection[str] = ()) -> None:
+    """Store a value. dtypes: of the output, any where empty."""
     chance = draft.chance
     with_r = "r" in value.axes or ("r" in draft.axes and chance.one_in(12))
     axes = [(axis, length) for axis, length in draft.axes.items() if axis != "r" or with_r]
@@ -178,7 +184,7 @@ def _store(draft: Draft, value: Entry, *, cap: int) -> None:
     expr, length = address(chance, form, axes, store=True)
     if length > cap or (length < 1 and form != "dense"):
         expr, length = address(chance, "dense", axes, store=True)
-    dtype = _storable(chance, value.dtype)
+    dtype = chance.of(tuple(dtypes)) if dtypes else _storable(chance, value.dtype)
     name = f"out{sum(one.role == 'out' for one in draft.buffers)}"
     draft.buffers.append(Buffer(name=name, dtype=dtype, length=max(length, 1), role="out"))
     draft.add(Store(buffer=name, index=expr, value=value.position), axes=frozenset(axis for axis, _ in axes))
@@ -192,6 +198,24 @@ def _finish(draft: Draft, *, cap: int) -> None:
     ranked = sorted(unused, key=lambda entry: (-entry.depth, -entry.position))
     for entry in ranked[:min(_MAX_STORES, MAX_BUFFERS - len(draft.buffers))]:
         _store(draft, entry, cap=cap)
+
+
+def _finish_alike(draft: Draft, asked: frozenset[str], *, cap: int) -> bool:
+    """Store the value whose way shares most with what is asked for (`relations`), and nothing else, if any does."""
+    buffers = {buffer.name: buffer.dtype for buffer in draft.buffers}
+    ways: list[frozenset[int]] = []
+    for node in draft.nodes:
+        ways.append(frozenset((len(ways),)).union(*(ways[place] for place in operands(node))))
+    words = relations(draft.nodes, draft.dtypes, buffers)
+    shared = {place: len(asked & frozenset().union(*(words[one] for one in ways[place])))
+              for place in draft.entries}
+    best = max(shared, key=lambda place: (shared[place], -len(ways[place])), default=None)
+    if best is None or not shared[best]:
+        return False
+    value = draft.entries[best]
+    head = typed_head(draft.nodes[best], draft.dtypes[best], buffers)
+    _store(draft, value, cap=cap, dtypes=[name for name in NAMES if f"store {name} of {head}" in asked])
+    return True
 
 
 def _draw_graph(chance: Choices, family: Family, limits: Limits, *, assembly: bool) -> tuple[Graph, Draft]:
@@ -208,9 +232,12 @@ def _draw_graph(chance: Choices, family: Family, limits: Limits, *, assembly: bo
         outer, r = _axes(chance, features, max(cap // 4, 1) if limits.variants else min(cap // 4, 100))
     axes = {f"x{k}": length for k, length in enumerate(outer)} | ({} if r is None else {"r": r})
     draft = Draft(chance, features, axes)
-    productions = _grow(draft, features, cap=cap, nodes=nodes)
+    # What is asked for stands somewhere among more nodes, of which the rest is cut.
+    asked = frozenset(limits.only) if nodes_in(limits.only) and chance.below(4) else frozenset()
+    productions = _grow(draft, features, cap=cap, nodes=nodes * (CUT if asked else 1))
     _mutate(draft, productions)
-    _finish(draft, cap=cap)
+    if not (asked and _finish_alike(draft, asked, cap=cap)):
+        _finish(draft, cap=cap)
     graph = Graph(outer=outer, r=r, buffers=tuple(draft.buffers), nodes=tuple(draft.nodes))
     return without_dead_nodes(graph), draft
 

@@ -3,8 +3,9 @@
 from tridiff.fuzz.kinds.graphs.arrays import graph_of
 from tridiff.fuzz.kinds.graphs.swarm import NODES, PRODUCTIONS
 from tridiff.fuzz.records import Case
-from tridiff.kernels.codegen.domains import indirect
+from tridiff.kernels.codegen.domains import Analysis, indirect
 from tridiff.kernels.codegen.graph import Cast, Load, Node, Pointwise
+from tridiff.kernels.codegen.relations import relations
 from tridiff.kernels.pointwise.record import Group
 from tridiff.kernels.pointwise.table import OPS
 
@@ -15,10 +16,12 @@ _OF_GROUPS: dict[Group, str] = {"comparison": "compare", "select": "where", "shi
 
 
 def features(case: Case) -> tuple[str, ...]:
-    """Productions, operations and their groups that a program like the case's is made of, its element types, and how
-    many nodes it has ("6 nodes")."""
+    """Productions, operations and their groups that a program like the case's is made of, its element types, how many
+    nodes it has ("6 nodes"), and what these compute from what (`relations`)."""
     graph = graph_of(case)
+    analysis = Analysis(graph)
     found = {f"{len(graph.nodes)}{NODES}", *(one.dtype for one in graph.buffers)}
+    found.update(*relations(analysis.nodes, analysis.dtypes, analysis.buffers))
     for node in graph.nodes:
         found.update(_named(node))
     return tuple(sorted(found))

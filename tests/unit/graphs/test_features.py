@@ -11,6 +11,7 @@ from tridiff.fuzz.target import Limits
 from tridiff.kernels.codegen.graph import Asm, Pointwise, Scan
 
 LOP3 = "codegen.mixed/value-1dd3521298"
+BITS_OF_A_PRODUCT = "codegen.mixed/sigabrt-eb31786672"
 
 
 def drawn(number: int, *, only: frozenset[str]) -> list[Case]:
@@ -31,10 +32,20 @@ def test_what_is_drawn_of_features_has_no_others_and_meets_the_form_more_often()
     assert having(some) >= 10 and having(some) > 2 * having(all_of_them)
 
 
-def having(cases: list[Case]) -> int:
-    """Cases with the pattern of the entry's issue."""
-    (issue,) = (one for one in all_issues() if LOP3 in one.entries)
+def having(cases: list[Case], of: str = LOP3) -> int:
+    """Cases with the pattern of an entry's issue."""
+    (issue,) = (one for one in all_issues() if of in one.entries)
     return sum(issue.concerns(case, "own") for case in cases)
+
+
+def test_what_a_program_computes_of_what_is_kept_of_a_larger_one():
+    """The bits of a product as another half, stored as a truth value."""
+    found = frozenset(features(entry(BITS_OF_A_PRODUCT).case))
+    assert {"cast bits bf16 of mul fp16", "store i1 of cast bits bf16"} <= found
+    alike = drawn(300, only=found)
+    assert having(alike, BITS_OF_A_PRODUCT) >= 5
+    assert not having(drawn(300, only=frozenset(one for one in found if " of " not in one)), BITS_OF_A_PRODUCT)
+    assert any(len(graph_of(case).nodes) > 8 for case in alike)
 
 
 def test_names_that_are_no_features_change_nothing():
