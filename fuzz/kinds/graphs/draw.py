@@ -40,8 +40,8 @@ _LENGTHS = (1, 2, 3, 4, 5, 7, 8, 9, 13, 15, 16, 17, 31, 32, 33, 37, 63, 64, 65, 
 _MAX_STORES = 6
 MAX_BUFFERS = 24
 """As many as a graph may have."""
-CUT = 4
-"""Times as many nodes grow where something like a program is asked for, of which what is most like it is kept."""
+CUT = 3
+"""Times as many nodes grow in half of the programs that are to be like others; what is most like them is kept."""
 
 _WIDE = 100
 """One pointwise program in so many has more rows than a launch may have programs along y, with one element each."""
@@ -233,7 +233,7 @@ def _draw_graph(chance: Choices, family: Family, limits: Limits, *, assembly: bo
     axes = {f"x{k}": length for k, length in enumerate(outer)} | ({} if r is None else {"r": r})
     draft = Draft(chance, features, axes)
     # What is asked for stands somewhere among more nodes, of which the rest is cut.
-    asked = frozenset(limits.only) if nodes_in(limits.only) and chance.below(4) else frozenset()
+    asked = frozenset(limits.only) if nodes_in(limits.only) and chance.below(2) else frozenset()
     productions = _grow(draft, features, cap=cap, nodes=nodes * (CUT if asked else 1))
     _mutate(draft, productions)
     if not (asked and _finish_alike(draft, asked, cap=cap)):
