@@ -5,6 +5,7 @@ The launch is recorded instead of run: its kernel is written out with everything
 """
 
 import functools
+import math
 import types
 from collections.abc import Callable, Collection, Mapping
 from typing import Any
@@ -143,6 +144,7 @@ def _is_about_types(request: Request) -> bool:
 def _verbatim(request: Request, buffers: Mapping[str, Buffer], call: Call, whole: Verbatim,
               expected: Mapping[str, Expected]) -> str:
     """The script of a generated kernel, which is shown as it is."""
+    whole = whole.apart(buffers)
     shown = [(call, whole.kernel, whole.parameters(call.arguments))]
 
     def form(inlined: bool, tight: bool, spacing: int) -> str:
@@ -351,13 +353,19 @@ def _launch(request: Request, buffers: Mapping[str, Buffer], options: LaunchOpti
     arguments = []
     for name in names:
         value = call.arguments[name]
-        shown = array_of(buffers, value) if isinstance(value, torch.Tensor) else repr(value)
+        shown = array_of(buffers, value) if isinstance(value, torch.Tensor) else _plain(value)
         arguments.append(shown + (".view(torch.bool)" if isinstance(value, torch.Tensor) and value.dtype is torch.bool
                                   else ""))
     grid = str(tuple(call.grid)) if call.text else _shown_grid(call.grid)
     plain = kind(request.backend) == "interpreter" or call.text
     given = {} if plain else _options(options, False)
     return f"{kernel}[{grid}]({', '.join((*arguments, *(f'{name}={value}' for name, value in given.items())))})"
+
+
+def _plain(value: object) -> str:
+    """A run-time argument that is no array, as Python without imports reads it."""
+    finite = not isinstance(value, float) or math.isfinite(value)
+    return repr(value) if finite else f'float("{value}")'
 
 
 def _shown_grid(grid: tuple[int, ...]) -> str:

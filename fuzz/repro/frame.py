@@ -43,6 +43,7 @@ _SILENT: Mapping[Verdict, tuple[str, ...]] = {Verdict.COMPILE_ERROR: (r"(?ms)^\w
 """Error texts of a failure whose own error has none: one line with its type, above what the compiler makes of it."""
 
 OWN_INTERPRETER = "It runs in Triton's own interpreter; the finding was made in tridiff's, which repairs defects of it."
+REPAIRED = "It needs tridiff, whose repairs of Triton's interpreter keep other defects of that away from this one."
 ONLY_REPAIRED = "Triton's own interpreter is right here, only tridiff's repaired one shows the finding"
 
 
@@ -192,7 +193,7 @@ def gpu_guard(source: str, dtypes: Iterable[str] = (), *, tight: bool = False) -
             f'    sys.exit(print("SKIP: needs an NVIDIA GPU of {need}") or 2)']
 
 
-def heading(title: str, note: str, backend: str) -> list[str]:
+def heading(title: str, note: str, backend: str, *, repaired: bool = False) -> list[str]:
     """The comment at the top."""
     lines = [f"# {title}", *([f"# {note}"] if note else []), f"# {ANSWERS}"]
-    return [*lines, f"# {OWN_INTERPRETER}"] if kind(backend) == "interpreter" else lines
+    return [*lines, f"# {REPAIRED if repaired else OWN_INTERPRETER}"] if kind(backend) == "interpreter" else lines

@@ -41,7 +41,7 @@ class Request(msgspec.Struct, frozen=True, kw_only=True):
     say which branches matter. only_repaired: a right result is no answer, because Triton's own interpreter never
     showed the finding. length: of the script. ptx: also the PTX and how ptxas is called. launches: how often the script
     launches at most until it is wrong. seen: in how many runs it was, if that depends on timing. around: pass bf16 and
-    fp8 as fp32, and let scalars end loops."""
+    fp8 as fp32, and let scalars end loops. repaired: run in the interpreter as tridiff repairs it."""
 
     title: str
     note: str
@@ -60,6 +60,7 @@ class Request(msgspec.Struct, frozen=True, kw_only=True):
     launches: int = 1
     seen: str = ""
     around: bool = False
+    repaired: bool = False
 
     @property
     def bundle(self) -> bool:

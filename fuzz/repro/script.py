@@ -1,4 +1,5 @@
-"""Standalone scripts: a finding as at most 40 lines that need torch, triton and numpy only.
+"""Standalone scripts: a finding as at most 40 lines that need torch, triton and numpy only; and tridiff, where another
+defect of Triton's interpreter hides how two builds differ.
 
 `script` has the text written by a child process, which may try several forms, and runs each where this machine can,
 so that what comes out is known to print BUG for a finding that still fails here.
@@ -148,6 +149,10 @@ def script(
         with contextlib.suppress(TridiffError):  # what there is, stays
             apart = best(replace(request, around=True))
             made = apart if apart.differs else made
+    if other is not None and kind(backend) == "interpreter" and not made.differs:
+        with contextlib.suppress(TridiffError):  # as above
+            repaired = best(replace(request, repaired=True))
+            made = repaired if repaired.differs else made
     if fails and made.answer == "OK" and kind(backend) == "interpreter":
         made = best(replace(request, only_repaired=True))
     if fails and made.answer == "OK" and kind(backend) == "cuda" and request.launches == 1 and not delayed:

@@ -56,6 +56,10 @@ from triton.compiler import ASTSource
 {% for line in program.imports %}
 {{ line }}
 {% endfor %}
+{% if repaired %}
+from tridiff.fuzz import interpreter
+interpreter.install()
+{% endif %}
 {% if guard %}
 {{ "" if tight else "\n" }}{% for line in guard %}
 {{ line }}
@@ -189,7 +193,7 @@ def render(body: Body, program: Program | Verbatim, request: Request, *, spacing
                "base64": "base64." in used, "zlib": "zlib." in used}
     text = _template().render(
         body=body, tight=tight, program=program, functions=functions, gap="\n" * spacing,
-        heading=frame.heading(request.title, request.note, request.backend),
+        heading=frame.heading(request.title, request.note, request.backend, repaired=request.repaired),
         together=tight and name == "interpreter" and not found.isolated,
         libraries=[one for one, needed in (
             ("numpy as np", "np." in used), ("torch", name != "compile"),
@@ -202,7 +206,7 @@ def render(body: Body, program: Program | Verbatim, request: Request, *, spacing
         hook=frame.HOOK, guard=frame.gpu_guard(functions, body.dtypes, tight=tight) if name == "cuda" else (),
         ending=frame.ending(body.verdict, only_repaired=request.only_repaired),
         survived=frame.survived(only_repaired=request.only_repaired),
-        repeated=repeated, interpreted=name == "interpreter", compiled=name == "compile", asserts=asserts,
+        repeated=repeated, repaired=request.repaired, interpreted=name == "interpreter", compiled=name == "compile", asserts=asserts,
         attributes=attributes, language=language, constructor="GluonASTSource" if language else "ASTSource",
         synchronise="torch.cuda.synchronize()" if name == "cuda" else "",
         compilation=f"triton.compile({'path' if language == 'ttgir' else 'source'}, "

@@ -3,6 +3,7 @@
 import ast
 import collections
 import inspect
+import re
 from collections.abc import Collection, Mapping
 from dataclasses import dataclass, replace
 from typing import Any, Literal
@@ -38,6 +39,15 @@ class Verbatim:
         gone = {line for one in left_out for line in range(_first_line(one), (one.end_lineno or one.lineno) + 1)}
         kept = [line for number, line in enumerate(self.source.splitlines(), 1) if number not in gone]
         return replace(self, source=_with_named_ranges("\n".join(kept), self.kernel))
+
+    def apart(self, taken: Collection[str]) -> "Verbatim":
+        """With other names for functions of a Gluon module that are called as something else of the script is, which
+        would take their place. taken: names of its arrays."""
+        source = self.source
+        for one in ast.parse(source).body if self.language == "gluon" else ():
+            if isinstance(one, ast.FunctionDef) and one.name in taken:
+                source = re.sub(rf"(?<![\w.]){one.name}\b", f"{one.name}_function", source)
+        return replace(self, source=source)
 
     def text(self, *, spacing: int) -> str:
         """The part of the script above the launch."""

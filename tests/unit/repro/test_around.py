@@ -1,5 +1,6 @@
 """Scripts that go around what Triton's own interpreter has wrong beside a finding."""
 
+import re
 from contextlib import nullcontext
 
 import pytest
@@ -25,6 +26,16 @@ LOOP = ENTRIES.load(CORPUS / "language.statements/value-843ef4b6ee.json")
 
 @pytest.mark.usefixtures("in_this_process")
 @each("there", ["OK", "BUG", "SKIP"])
+def test_what_shows_the_difference_in_the_repaired_interpreter_alone_runs_in_that(
+        monkeypatch: pytest.MonkeyPatch, there: str):
+    monkeypatch.setattr(scripts, "run", lambda text, *, path, **_: Run(
+        answer=there if path and "interpreter.install()" in text else "BUG"))
+    made = script(LOOP, backend="interpreter", other="/other")
+    assert ("interpreter.install()" in made.text) == ("It needs tridiff" in made.text) == (there == "OK")
+
+
+@pytest.mark.usefixtures("in_this_process")
+@each("there", ["OK", "BUG", "SKIP"])
 def test_what_shows_the_difference_of_two_builds_is_taken(monkeypatch: pytest.MonkeyPatch, there: str):
     monkeypatch.setattr(scripts, "run", lambda text, *, path, **_: Run(
         answer=there if path and "out.float()  #" in text else "BUG"))
@@ -35,9 +46,9 @@ def test_what_shows_the_difference_of_two_builds_is_taken(monkeypatch: pytest.Mo
 def test_narrow_numbers_and_bounds_of_loops_are_right_in_every_interpreter():
     asked = Request(title="a title", note="a note", case=BF16, subject="own", backend="interpreter",
                     failure=Verdict.DISAGREE, failure_kind="value")
-    written = [build(replace(asked, **one)).scripts[-1].text
-               for one in ({}, {"around": True}, {"around": True, "case": LOOP.case})]
-    assert "range(120, 120 + x1)" in written[2] and [run(one).answer for one in written] == ["BUG", "OK", "OK"]
+    written = [build(replace(asked, **one)).scripts[-1].text for one in (
+        {}, {"around": True}, {"around": True, "case": LOOP.case}, {"repaired": True})]
+    assert "range(120, 120 + x1)" in written[2] and [run(one).answer for one in written] == ["BUG", "OK", "OK", "OK"]
 
 
 @pytest.mark.usefixtures("in_this_process")
@@ -64,3 +75,12 @@ def test_of_a_case_with_too_many_values_the_failing_row_is_shown(monkeypatch: py
     monkeypatch.setattr("tridiff.fuzz.repro.build.MAX_CHARACTERS", len(shown) - 1)
     with refused("too many values"):
         script(failing, backend="interpreter", length="any", verify=False)
+
+
+def test_an_infinite_argument_is_written_so_that_python_reads_it():
+    entry = ENTRIES.load(CORPUS / "language.operators/another-type-760cfb6022.json")
+    program = entry.case.program
+    infinite = replace(program, operands=tuple(
+        replace(one, number='float("inf")') if one.passed else one for one in program.operands))
+    made = script(replace(entry, case=replace(entry.case, program=infinite)), backend="interpreter", verify=False)
+    assert re.search(r'kernel\[.*float\("inf"\)\)$', made.text, re.M) and not re.search(r"[ (]inf\b", made.text)

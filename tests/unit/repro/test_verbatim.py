@@ -51,6 +51,13 @@ def test_a_kernel_keeps_what_it_reaches_and_the_assertions_that_are_the_finding(
     assert text.count("tl.arange(") == 1 and text.count("range0") == 3 and "* 2" in text and "* 4" in text
 
 
+def test_a_function_that_is_called_as_an_array_is_has_another_name():
+    text = Verbatim(SOURCE, "gluon").apart({"_inner", "x", "out"}).source
+    names = [one.name for one in ast.parse(text).body if isinstance(one, ast.FunctionDef)]
+    assert names == ["_unused", "_inner_function", "_outer", "kernel"] and "return _inner_function(a)" in text
+    assert "x = tl.load(x_ptr" in text and Verbatim(SOURCE, "gluon").apart({"x", "kernels"}).source == SOURCE
+
+
 def test_a_long_gluon_kernel_has_a_short_script_that_says_what_is_recorded():
     entry = ENTRIES.find("language.gluon/assertion--numscanblocks-b2de64d95b")
     wanted = expectation(entry, subject="own", triton=installed(), backend="compile:sm_100")
