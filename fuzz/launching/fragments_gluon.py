@@ -51,7 +51,7 @@ def second(a, b):
 
 @gluon.constexpr_function
 def line(outputs, inputs):
-    return "add.s32 $0, $1, $2;"
+    return " ".join("mov.b32 " + one + ", " + inputs[0][0] + ";" for one in outputs[0])
 
 ''' + KINDS + '''@gluon.jit
 def kernel(x_ptr, f_ptr, h_ptr, n):
@@ -295,6 +295,7 @@ tl.warp_specialize([(first, (x, s)), (second, (x, s))], [4], [24])
     "assembly": """
 r = tl.inline_asm(line, "=r,r,r", [x, x], result_types=[x.type], is_pure=True)
 w = tl.inline_asm_elementwise("add.s32 $0, $1, $2;", "=r,r,r", [x, x], tl.int32, True, 1)
+u = tl.inline_asm(line, ("=r", "r"), [n], tl.arange(0, 512, layout=tl.BlockedLayout([4], [32], [4], [0])).type, True)
 """,
     "library": """
 r = tl.exp(f) + tl.sqrt(f) + tl.abs(f) + tl.floor(f)

@@ -244,16 +244,19 @@ class PairPool:
 
     def _code_again(self, pair: PairOutcome, one: Callable[[Pool], tuple[Outcome, Observed | None]]) -> PairOutcome:
         """Two builds of one version should make one code: a pair of which a side does not make its own again is
-        flaky. Each kind of difference is looked at once for a target, and not on a device, whose process keeps the
-        kernel that it has."""
+        flaky. Each kind of difference is looked at once for a target. On a device a new process runs it, once: the
+        old one keeps the kernel that it has."""
         key = f"{pair.case.target} | {pair.candidate.backend} | code | {' '.join(pair.code_changed)}"
-        if key in self._seen or pair.observed is None or kind(pair.candidate.backend) == "cuda":
+        if key in self._seen or pair.observed is None:
             return pair
+        on_device = kind(pair.candidate.backend) == "cuda"
         unsteady: dict[str, str] = {}
         for side, pool, seen in zip(("baseline", "candidate"), (self.baseline, self.candidate), pair.observed,
                                     strict=True):
-            for again in (one(pool)[1] for _ in range(CODE_AGAIN)):
-                if again is not None:
+            for _ in range(1 if on_device else CODE_AGAIN):
+                if on_device:
+                    pool.renew()
+                if (again := one(pool)[1]) is not None:
                     unsteady |= {name: side for name in seen.answers.keys() | again.answers.keys()
                                  if seen.answers.get(name) != again.answers.get(name)}
                     if changed_code(_without(seen, unsteady), _without(again, unsteady)):

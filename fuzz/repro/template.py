@@ -206,8 +206,9 @@ def render(body: Body, program: Program | Verbatim, request: Request, *, spacing
         hook=frame.HOOK, guard=frame.gpu_guard(functions, body.dtypes, tight=tight) if name == "cuda" else (),
         ending=frame.ending(body.verdict, only_repaired=request.only_repaired),
         survived=frame.survived(only_repaired=request.only_repaired),
-        repeated=repeated, repaired=request.repaired, interpreted=name == "interpreter", compiled=name == "compile", asserts=asserts,
-        attributes=attributes, language=language, constructor="GluonASTSource" if language else "ASTSource",
+        repeated=repeated, repaired=request.repaired, interpreted=name == "interpreter", compiled=name == "compile",
+        asserts=asserts, attributes=attributes, language=language,
+        constructor="GluonASTSource" if language else "ASTSource",
         synchronise="torch.cuda.synchronize()" if name == "cuda" else "",
         compilation=f"triton.compile({'path' if language == 'ttgir' else 'source'}, "
                     f"target={gpu_target(request.backend)}, options={body.options})")

@@ -16,7 +16,8 @@ _SAID = ("dtype", "kind", "body", "mode")
 """Fields of a node whose text says what it does."""
 
 
-def relations(nodes: Sequence[Node], dtypes: Sequence[Sequence[str]], buffers: Mapping[str, str]) -> list[frozenset[str]]:
+def relations(nodes: Sequence[Node], dtypes: Sequence[Sequence[str]],
+              buffers: Mapping[str, str]) -> list[frozenset[str]]:
     """For each node what it does, and of what, with and without dtypes ("mul of load", "mul fp16 of load fp16").
     dtypes: of the results of each; buffers: of the elements of each."""
     of = [_head(node) for node in nodes]

@@ -169,6 +169,20 @@ def test_other_code_of_one_version_counts_if_it_comes_again():
         assert (pool.last.flaky == "candidate") is (relation is Relation.FLAKY)
 
 
+@pytest.mark.parametrize(("again", "flaky"), [("b", ""), ("a", "candidate")])
+def test_on_a_device_each_side_compiles_again_in_a_new_process(again: str, flaky: str):
+    def side(*codes: str) -> Side:
+        return Side(lambda run: (outcome(AGREE, backend="cuda"), observed(code={"ttgir": codes[min(run, 1)]})))
+
+    before, after = side("a", "a"), side("b", again)
+    pool = PairPool(before, after)  # type: ignore[arg-type]
+    pool.execute(CASE, "own")
+    assert pool.last is not None and (pool.last.flaky, bool(pool.last.code_changed)) == (flaky, not flaky)
+    assert (before.renewed, after.renewed, before.runs, after.runs) == (1, 1, 2, 2)
+    pool.execute(CASE, "own")
+    assert after.renewed == 1, "what came again is believed"
+
+
 @pytest.mark.parametrize(("changed", "left"), [(True, ("steady: no longer 1, now 2",)), (False, ())])
 def test_an_answer_that_is_another_one_each_time_hides_no_other(changed: bool, left: tuple[str, ...]):
     def side(name: str, steady: str) -> Side:

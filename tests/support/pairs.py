@@ -65,8 +65,11 @@ class Side:
         self.reached: tuple[int, ...] = ()
         self.imported: tuple[int, ...] = ()
         self.compile_seconds = 0.0
-        self.runs = 0
+        self.runs = self.renewed = 0
         self._answers = answers
+
+    def renew(self) -> None:
+        self.renewed += 1
 
     @property
     def environment(self) -> Environment:
