@@ -1,5 +1,6 @@
 """Backend `cuda`: compile just in time and launch on the GPU."""
 
+import gc
 from collections import OrderedDict
 from collections.abc import Callable
 from typing import Any
@@ -57,6 +58,13 @@ class CudaRunner:
                 self._compiling = False
 
         JITFunction._do_compile = announced
+
+    def compile_anew(self) -> None:
+        """Forget what was compiled in this process."""
+        self._texts.clear()
+        for one in gc.get_objects():
+            if issubclass(type(one), JITFunction):
+                one.device_caches.clear()
 
     def _listen(self, *, cache_hit: bool, **about: Any) -> None:
         self._built += not cache_hit

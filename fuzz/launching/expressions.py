@@ -203,7 +203,9 @@ EXPRESSIONS: dict[str, str] = {
     "bases": "layouts.bases_per_dim([[0, 1], [0, 2], [1, 0], [0, 0]], 2, skip_broadcast=True)",
     "warps": "layouts.warps_per_cta(gl.SliceLayout(0, blocked), [16, 32])",
     "sources of kernels":
-        "[(kind.__name__, len({kind(tl.cdiv, {'x': 'i32', 'div': 'i32'}, *more).hash() for more in ((), ({'div': 3},), "
+        "[(len({compiler.IRSource.hash(mock.Mock(ext=ext, src=src)) for ext in ('ttir', 'ptx') for src in 'ab'}), "
+        "kind.__name__, len({kind(tl.cdiv, {x: of, y: 'i32'}).hash() for x, y in ('xy', 'yx') for of in ('i32', "
+        "'i64')}), len({kind(tl.cdiv, {'x': 'i32', 'div': 'i32'}, *more).hash() for more in ((), ({'div': 3},), "
         "({(1,): 3},), ({'div': 4},), (None, {(0,): [['tt.divisibility', 16]]}), *(({'div': type('Keyed', (), {"
         "'cache_key': key, '__repr__': lambda one: 'a'})()},) for key in 'bc'))})) for kind in (compiler.ASTSource, "
         "triton.experimental.gluon._runtime.GluonASTSource)]",

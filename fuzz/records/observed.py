@@ -16,6 +16,8 @@ class Observe(Record, kw_only=True):
     stop: Stop = ""
     timed: int = 0
     """Launches to time, one after another, instead of judging; 0 for none."""
+    anew: bool = False
+    """Whether to compile again what the process has compiled already."""
 
 
 class Chunk(Record, kw_only=True):

@@ -189,6 +189,8 @@ class Executor:
 
         attempt = begun()
         try:
+            if observe is not None and observe.anew and self._kind == "cuda":
+                runner.compile_anew()  # type: ignore[attr-defined]
             if observe is not None and observe.stop == "source":
                 attempt.runner = self._sources(backend)
                 outcome = attempt.read_sources()

@@ -252,13 +252,6 @@ class Pool:
         if not self._forks.spare(self.options.start_limit):
             raise NoWorker(f"no spare became ready in {self.options.start_limit:g} s: {self._forks.zygote_log()}")
 
-    def renew(self) -> None:
-        """End the worker that runs cases: the next one runs in a process that has compiled nothing yet."""
-        active = self._workers.pop(self.options.backend, None)
-        if active is not None:
-            active.kill()
-            active.close()
-
     def inputs(self, case: Case, subject: str = "own") -> Evidence:
         """The input values of a small case; nothing is launched."""
         return self.execute(case, subject, inputs_only=True).evidence or Evidence()

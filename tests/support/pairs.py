@@ -65,11 +65,8 @@ class Side:
         self.reached: tuple[int, ...] = ()
         self.imported: tuple[int, ...] = ()
         self.compile_seconds = 0.0
-        self.runs = self.renewed = 0
+        self.runs = self.anew = 0
         self._answers = answers
-
-    def renew(self) -> None:
-        self.renewed += 1
 
     @property
     def environment(self) -> Environment:
@@ -77,5 +74,6 @@ class Side:
 
     def execute(self, case: Case, subject: str, *, observe: Observe | None = None, **given: object) -> Outcome:
         found, self.observed = self._answers(self.runs)
+        self.anew += observe is not None and observe.anew
         self.runs += 1
         return found

@@ -202,13 +202,6 @@ def test_deaths_are_replaced_by_the_warm_spare(interpreter: Pool):
     assert len(interpreter.replacement_seconds) >= measured + 5
 
 
-def test_a_renewed_worker_is_another_process_and_no_death(interpreter: Pool):
-    before, deaths = interpreter.worker, interpreter.deaths
-    interpreter.renew()
-    assert interpreter.execute(addition(), "own").verdict is Verdict.AGREE
-    assert interpreter.worker != before and interpreter.deaths == deaths and soon(lambda: not alive(before))
-
-
 def test_inputs_are_told_without_launching(interpreter: Pool):
     evidence = interpreter.inputs(addition(rows=4, dtype="i8"))
     assert evidence.inputs == {"a": ("-3", "-2", "-1", "0"), "b": ("-3", "-2", "-1", "0")}
