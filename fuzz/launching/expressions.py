@@ -60,6 +60,9 @@ class Fields:
 class Tupled:
     both: tl.tuple
 
+def reading(function, *given, **names):
+    return type(reading)(function.__code__, vars(triton.knobs) | names)(*given)
+
 def refused(call):
     try:
         return call()
@@ -625,6 +628,30 @@ EXPRESSIONS: dict[str, str] = {
         "triton.knobs.runtime.interpret in (True, False) for more in ({'cache_results': True}, {'reset_to_zero': "
         "('x',), 'restore_value': ('div',)}) for one in [triton.autotune([triton.Config({})], ['x'], "
         "**more)(tl.cdiv)]]",
+    "numbers in the environment":
+        "[triton.knobs.toenv(one) for one in (None, True, 3, 'a', 1.5, type('Count', (int,), {})(4))]",
+    "classes in the environment":
+        "[(text, kind, refused(lambda: reading(triton.knobs.env_class.get, triton.knobs.env_class('K', kind), getenv="
+        "lambda key: text))) for text in ('collections', 'collections:OrderedDict', 'collections:abc:Set', "
+        "'nothing:One') for kind in ('OrderedDict', 'dict', 'list')]",
+    "texts in the environment":
+        "[reading(triton.knobs.env_str_callable_default.get, triton.knobs.env_str_callable_default('K', list), getenv="
+        "lambda key: text) for text in (None, '', 'a')]",
+    "tools that say their release":
+        "[(refused(lambda: reading(triton.knobs.NvidiaTool.from_path.__wrapped__, 'x', subprocess=asked)), "
+        "asked.check_output.call_args) for said in (b'release 12.10, V12', b'release of nothing', KeyError(), "
+        "FileNotFoundError(), PermissionError()) for asked in [mock.Mock(CalledProcessError=KeyError, STDOUT=1, "
+        "DEVNULL=2, check_output=mock.Mock(side_effect=[said]))]]",
+    "times of compiling":
+        "[(one.total_lowering, one.total) for one in [triton.knobs.CompileTimes(1, [('ttir', 20), ('ptx', 300)], "
+        "4000)]]",
+    "folders of builds":
+        "[sorted(type(triton.knobs.build).backend_dirs.fget(Given(cudacrt_path=a, cudart_path=b))) for a in (None, '', "
+        "'c') for b in (None, 'd')]",
+    "knobs read again":
+        "[(a.debug, b.instrumentation_mode) for a, b in [(Given(), Given())] for read in [lambda *one: Given(get="
+        "lambda: one)] for _ in [reading(triton.knobs.refresh_knobs, runtime=a, compilation=b, env_bool=read, "
+        "env_str=read)]]",
     "knobs in the environment":
         "[os.environ.get('USE_IR_LOC') for triton.knobs.propagate_env in (False, True) for "
         "triton.knobs.compilation.use_ir_loc in ('ttir', None)]",
@@ -661,6 +688,11 @@ EXPRESSIONS: dict[str, str] = {
         "triton.knobs.amd.use_buffer_ops in (True, False) for size in (2**29 - 1, 2**29, 2**31 - 1, 2**31) for whole "
         "in [torch.empty(size, device='meta')] for one in (whole, whole[1:], Given(data_ptr=int, ptr_range="
         "whole.numel))] + [amd.HIPBackend.parse_attr(one) for one in ('', 'D', 'S', 'DS')]",
+    "limits of chips":
+        "[(refused(lambda: compiler.CompiledKernel._init_handles(one)), type(one._run).__name__ == 'partial' and "
+        "refused(one._run)) for most in [compiler.max_shared_mem(0)] for shared, warps in ((most, 4), (most + 1, 4), (1, 32), "
+        "(1, 33)) for one in [mock.MagicMock(module=None, metadata=mock.MagicMock(shared=shared, tmem_size=None, "
+        "num_warps=warps, warp_size=32))]]",
     "tensor memory of chips":
         "[refused(lambda: compiler.CompiledKernel._init_handles(mock.MagicMock(module=None, "
         "metadata=mock.MagicMock(shared=1, tmem_size=size, num_warps=4, warp_size=32, target=GPUTarget('cuda', chip, "
