@@ -690,8 +690,8 @@ EXPRESSIONS: dict[str, str] = {
         "whole.numel))] + [amd.HIPBackend.parse_attr(one) for one in ('', 'D', 'S', 'DS')]",
     "limits of chips":
         "[(refused(lambda: compiler.CompiledKernel._init_handles(one)), type(one._run).__name__ == 'partial' and "
-        "refused(one._run)) for most in [compiler.max_shared_mem(0)] for shared, warps in ((most, 4), (most + 1, 4), (1, 32), "
-        "(1, 33)) for one in [mock.MagicMock(module=None, metadata=mock.MagicMock(shared=shared, tmem_size=None, "
+        "refused(one._run)) for most in [compiler.max_shared_mem(0)] for shared, warps in ((most, 4), (most + 1, 4), "
+        "(1, 32), (1, 33)) for one in [mock.MagicMock(module=None, metadata=mock.MagicMock(shared=shared, tmem_size=None, "
         "num_warps=warps, warp_size=32))]]",
     "tensor memory of chips":
         "[refused(lambda: compiler.CompiledKernel._init_handles(mock.MagicMock(module=None, "

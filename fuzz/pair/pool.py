@@ -40,9 +40,9 @@ FUNCTION = "f"
 IDLE = "s"
 """... or this, where these ran and came to the same in both builds."""
 
-CODE_AGAIN = 5
-"""Further runs of each side whose code or answers are another one's: what undefined memory holds may be the same twice,
-and 3.6.0 makes another kernel of one in four compilations of a loop that it splits among partitions.
+CODE_AGAIN, ANSWERS_AGAIN = 5, 2
+"""Further runs of each side whose code, or whose answers, are another one's. Of one in four compilations of a loop that
+3.6.0 splits among partitions it makes another kernel; what undefined memory holds may be the same twice.
 """
 
 _LAST: dict[Stop, str] = {"source": "source", "code": "ptx"}
@@ -250,10 +250,11 @@ class PairPool:
         key = f"{pair.case.target} | {pair.candidate.backend} | code | {' '.join(pair.code_changed)}"
         if key in self._seen or pair.observed is None:
             return pair
+        times = ANSWERS_AGAIN if any(seen.answers for seen in pair.observed) else CODE_AGAIN
         unsteady: dict[str, str] = {}
         for side, pool, seen in zip(("baseline", "candidate"), (self.baseline, self.candidate), pair.observed,
                                     strict=True):
-            for again in (one(pool, Observe(anew=True))[1] for _ in range(CODE_AGAIN)):
+            for again in (one(pool, Observe(anew=True))[1] for _ in range(times)):
                 if again is not None:
                     unsteady |= {name: side for name in seen.answers.keys() | again.answers.keys()
                                  if seen.answers.get(name) != again.answers.get(name)}
