@@ -691,8 +691,8 @@ EXPRESSIONS: dict[str, str] = {
     "limits of chips":
         "[(refused(lambda: compiler.CompiledKernel._init_handles(one)), type(one._run).__name__ == 'partial' and "
         "refused(one._run)) for most in [compiler.max_shared_mem(0)] for shared, warps in ((most, 4), (most + 1, 4), "
-        "(1, 32), (1, 33)) for one in [mock.MagicMock(module=None, metadata=mock.MagicMock(shared=shared, tmem_size=None, "
-        "num_warps=warps, warp_size=32))]]",
+        "(1, 32), (1, 33)) for one in [mock.MagicMock(module=None, metadata=mock.MagicMock(shared=shared, "
+        "tmem_size=None, num_warps=warps, warp_size=32))]]",
     "tensor memory of chips":
         "[refused(lambda: compiler.CompiledKernel._init_handles(mock.MagicMock(module=None, "
         "metadata=mock.MagicMock(shared=1, tmem_size=size, num_warps=4, warp_size=32, target=GPUTarget('cuda', chip, "
