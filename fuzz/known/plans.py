@@ -26,29 +26,32 @@ def _not_negated(case: Case) -> Case:
     return replace(case, program=replace(plan, ops=tuple(ops)))
 
 
-def _sums_around_a_maximum(plan: Plan) -> tuple[int, ...]:
+def _half_used(plan: Plan) -> tuple[int, ...]:
     """Places of sums of 16-bit numbers, behind which a row's maximum is subtracted and another sum, or an inversion, is
     formed. LLVM joins the two sums, and only the maximum asks for the first one, which ptxas up to 13.1 may compute
-    half by half, adding 0 (mbarrier.phases/value-a40da7f7b6); products in between become part of it."""
+    half by half, adding 0 (mbarrier.phases/value-a40da7f7b6); products in between become part of it. Or sums behind a
+    scan that are mixed with their own bits: what LLVM knows of the scan's last element asks for half of a pair."""
     found = []
     for place, op in enumerate(plan.ops):
         behind = [one.kind for one in plan.ops[place + 1:]]
+        scanned = place > 0 and plan.ops[place - 1].kind == "scan" and behind[:1] == ["mix"]
         while behind[:1] == ["multiply"]:
             del behind[0]
-        if op.kind == "add" and op.constant and behind[:1] == ["row_max"] and behind[1:2] in (["add"], ["invert"]):
+        maximum = behind[:1] == ["row_max"] and behind[1:2] in (["add"], ["invert"])
+        if op.kind == "add" and op.constant and (scanned or maximum):
             found.append(place)
     return tuple(found) if DTYPE_BITS[plan.dtype] == 16 else ()
 
 
 def _joins_sums(case: Case) -> bool:
-    return isinstance(case.program, Plan) and bool(_sums_around_a_maximum(case.program))
+    return isinstance(case.program, Plan) and bool(_half_used(case.program))
 
 
 def _with_bits_changed(case: Case) -> Case:
     """The same steps with an exclusive or in place of the first of two sums."""
     plan = case.program
     assert isinstance(plan, Plan)
-    places = _sums_around_a_maximum(plan)
+    places = _half_used(plan)
     ops = tuple(replace(op, kind="xor") if place in places else op for place, op in enumerate(plan.ops))
     return replace(case, program=replace(plan, ops=ops))
 

@@ -30,6 +30,7 @@ def test_plans_with_a_lost_negation_are_drawn_and_their_relatives_are_valid():
 
 @pytest.mark.parametrize("dtype, ops, joined", [
     ("bf16", "add row_max add", True), ("fp16", "scan add multiply row_max invert", True),
+    ("fp16", "scan add mix", True), ("fp16", "add mix", False), ("fp16", "scan add xor", False),
     ("i32", "add row_max add", False), ("bf16", "add row_max stage add", False), ("bf16", "xor row_max add", False),
     ("i16", "add row_max xor", False), ("i16", "row_max add", False), ("i16", "add convert row_max add", False)])
 def test_a_sum_on_either_side_of_a_maximum_of_16_bit_numbers_is_known_by_its_relative(
