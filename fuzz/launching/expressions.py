@@ -320,6 +320,11 @@ EXPRESSIONS: dict[str, str] = {
     "attributes for LLVM":
         "[refused(lambda: amd.HIPOptions(arch='gfx942', llvm_fn_attrs=one).llvm_fn_attrs) for one in ('a,b=c', ' a = "
         "b , c=', 'a=b=c', ',', 'a,,b', (('a', 'b'),), '=b', None, 'a=1,a=2')]",
+    "limits of chips":
+        "[(refused(lambda: compiler.CompiledKernel._init_handles(one)), type(one._run).__name__ == 'partial' and "
+        "refused(one._run)) for most in [compiler.max_shared_mem(0)] for shared, warps in ((most, 4), (most + 1, 4), "
+        "(1, 32), (1, 33)) for one in [mock.MagicMock(module=None, metadata=mock.MagicMock(shared=shared, "
+        "tmem_size=None, num_warps=warps, warp_size=32))]]",
     "what a device can do":
         "[refused(lambda: getattr(triton.testing, name)(*given)) for chip in (7, 8, 9) for _ in [(mock.patch.multiple("
         "torch.cuda, current_device=lambda: 1, get_device_capability=lambda at=None: (chip, 0)).start(), "
@@ -688,11 +693,6 @@ EXPRESSIONS: dict[str, str] = {
         "triton.knobs.amd.use_buffer_ops in (True, False) for size in (2**29 - 1, 2**29, 2**31 - 1, 2**31) for whole "
         "in [torch.empty(size, device='meta')] for one in (whole, whole[1:], Given(data_ptr=int, ptr_range="
         "whole.numel))] + [amd.HIPBackend.parse_attr(one) for one in ('', 'D', 'S', 'DS')]",
-    "limits of chips":
-        "[(refused(lambda: compiler.CompiledKernel._init_handles(one)), type(one._run).__name__ == 'partial' and "
-        "refused(one._run)) for most in [compiler.max_shared_mem(0)] for shared, warps in ((most, 4), (most + 1, 4), "
-        "(1, 32), (1, 33)) for one in [mock.MagicMock(module=None, metadata=mock.MagicMock(shared=shared, "
-        "tmem_size=None, num_warps=warps, warp_size=32))]]",
     "tensor memory of chips":
         "[refused(lambda: compiler.CompiledKernel._init_handles(mock.MagicMock(module=None, "
         "metadata=mock.MagicMock(shared=1, tmem_size=size, num_warps=4, warp_size=32, target=GPUTarget('cuda', chip, "
