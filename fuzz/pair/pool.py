@@ -214,7 +214,7 @@ class PairPool:
             else:
                 self._seen[key] = REPEATS[kind(backend or self.options.backend)]
         elif pair.code_changed and pair.versions[0] == pair.versions[1] and not pair.relation.different:
-            pair = self._code_again(pair, one)
+            pair = self._code_again(pair, ahead, one)
         if pair.relation.different:
             pair = msgspec.structs.replace(pair, repeated=self._seen.get(key, 0))
         elif self._to_time(pair):
@@ -243,25 +243,27 @@ class PairPool:
                     for name, number in (seen.resources if seen is not None else {}).items() if name == "shared")
         return outcome if outcome.verdict is Verdict.AGREE and not large else None
 
-    def _code_again(self, pair: PairOutcome,
+    def _code_again(self, pair: PairOutcome, ahead: PairOutcome | None,
                     one: Callable[[Pool, Observe], tuple[Outcome, Observed | None]]) -> PairOutcome:
         """Two builds of one version should make one code: a pair of which a side does not make its own again is
-        flaky. Each kind of difference is looked at once for a target."""
+        flaky. Each kind of difference is looked at once for a target. ahead: what was compiled before the case ran."""
         key = f"{pair.case.target} | {pair.candidate.backend} | code | {' '.join(pair.code_changed)}"
-        if key in self._seen or pair.observed is None:
+        # A run launches more often than was compiled ahead: each is compared with what came about as it did.
+        alone = ahead if ahead is not None and ahead.code_changed else None
+        observed, wanted = (alone or pair).observed, Observe(stop="code" if alone else "", anew=True)
+        if key in self._seen or observed is None:
             return pair
-        times = ANSWERS_AGAIN if any(seen.answers for seen in pair.observed) else CODE_AGAIN
+        times = ANSWERS_AGAIN if any(seen.answers for seen in observed) else CODE_AGAIN
         unsteady: dict[str, str] = {}
-        for side, pool, seen in zip(("baseline", "candidate"), (self.baseline, self.candidate), pair.observed,
-                                    strict=True):
-            for again in (one(pool, Observe(anew=True))[1] for _ in range(times)):
+        for side, pool, seen in zip(("baseline", "candidate"), (self.baseline, self.candidate), observed, strict=True):
+            for again in (one(pool, wanted)[1] for _ in range(times)):
                 if again is not None:
                     unsteady |= {name: side for name in seen.answers.keys() | again.answers.keys()
                                  if seen.answers.get(name) != again.answers.get(name)}
                     if changed_code(_without(seen, unsteady), _without(again, unsteady)):
                         return _flaky(pair, side, "compile to the same code twice")
         # An answer that is another one each time (undefined memory was read) says nothing of the others.
-        left = changed_code(*(_without(seen, unsteady) for seen in pair.observed)) if unsteady else pair.code_changed
+        left = changed_code(*(_without(seen, unsteady) for seen in observed)) if unsteady else pair.code_changed
         if not left:
             return _flaky(pair, next(iter(unsteady.values())), "compile to the same code twice")
         self._seen[key] = 1
@@ -344,11 +346,7 @@ def _with_what_was_compiled(pair: PairOutcome, ahead: PairOutcome) -> PairOutcom
         msgspec.structs.replace(ran, compiled_kernels=ran.compiled_kernels + made.compiled_kernels,
                                 cells=tuple(sorted({*ran.cells, *made.cells})))
         for ran, made in ((pair.baseline, ahead.baseline), (pair.candidate, ahead.candidate)))
-    observed = None
-    if pair.observed is not None and ahead.observed is not None:  # what a process has compiled before has no TTGIR
-        observed = tuple(msgspec.structs.replace(ran, code=ran.code | made.code)
-                         for ran, made in zip(pair.observed, ahead.observed, strict=True))
-    return msgspec.structs.replace(pair, baseline=before, candidate=after, control=ahead.control, observed=observed,
+    return msgspec.structs.replace(pair, baseline=before, candidate=after, control=ahead.control,
                                    code_changed=ahead.code_changed or pair.code_changed)
 
 

@@ -162,10 +162,8 @@ class Executor:
         self, case: Case, subject_name: str, *, backend: str, stage: Callable[[str], None] = lambda name: None,
         want_inputs: bool = False, inputs_only: bool = False, observe: Observe | None = None,
     ) -> tuple[Outcome, bool]:
-        """The outcome, and whether this process must end because its device context is unusable.
-
-        Raises TridiffError for a case that cannot be run (unknown target, too large, bad subject).
-        """
+        """The outcome, and whether this process must end because its device context is unusable. Raises TridiffError
+        for a case that cannot be run (unknown target, too large, bad subject)."""
         self.observed = None
         case.check()
         target = find(case.target)
