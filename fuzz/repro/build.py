@@ -4,8 +4,8 @@ The launch is recorded instead of run: its kernel is written out with everything
 (`fuzz.repro.source`), its arrays as literals, its other arguments as they are.
 """
 
+import ast
 import functools
-import math
 import types
 from collections.abc import Callable, Collection, Mapping
 from typing import Any
@@ -33,7 +33,14 @@ from tridiff.fuzz.repro.liveness import visited_lines
 from tridiff.fuzz.repro.loops import drop_empty_loops
 from tridiff.fuzz.repro.recorded import Call, array_of, calls_about, recorded, where_held
 from tridiff.fuzz.repro.request import MANY_VALUES, Candidate, Candidates, Request, no_script
-from tridiff.fuzz.repro.simplify import DropAssertions, DropConversions, FoldArithmetic, loaded, parameters
+from tridiff.fuzz.repro.simplify import (
+    DropAssertions,
+    DropConversions,
+    FoldArithmetic,
+    constant_node,
+    loaded,
+    parameters,
+)
 from tridiff.fuzz.repro.source import Program, collect, inline_expressions, inline_statements, joined
 from tridiff.fuzz.repro.template import WIDTH, Body, fits, render, too_long
 from tridiff.fuzz.repro.verbatim import Verbatim, verbatim
@@ -353,19 +360,14 @@ def _launch(request: Request, buffers: Mapping[str, Buffer], options: LaunchOpti
     arguments = []
     for name in names:
         value = call.arguments[name]
-        shown = array_of(buffers, value) if isinstance(value, torch.Tensor) else _plain(value)
+        shown = array_of(buffers, value) if isinstance(value, torch.Tensor) else (
+            ast.unparse(constant_node(value)))
         arguments.append(shown + (".view(torch.bool)" if isinstance(value, torch.Tensor) and value.dtype is torch.bool
                                   else ""))
     grid = str(tuple(call.grid)) if call.text else _shown_grid(call.grid)
     plain = kind(request.backend) == "interpreter" or call.text
     given = {} if plain else _options(options, False)
     return f"{kernel}[{grid}]({', '.join((*arguments, *(f'{name}={value}' for name, value in given.items())))})"
-
-
-def _plain(value: object) -> str:
-    """A run-time argument that is no array, as Python without imports reads it."""
-    finite = not isinstance(value, float) or math.isfinite(value)
-    return repr(value) if finite else f'float("{value}")'
 
 
 def _shown_grid(grid: tuple[int, ...]) -> str:

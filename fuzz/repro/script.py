@@ -144,15 +144,13 @@ def script(
             raise
         request = replace(request, case=cut_row(case, entry.evidence.row))
         made = best(request)
-    said = f"{made.text} {made.ran.reason} {made.beside and made.beside.reason}"
-    if other is not None and kind(backend) == "interpreter" and not made.differs and re.search(_HIDES, said):
-        with contextlib.suppress(TridiffError):  # what there is, stays
-            apart = best(replace(request, around=True))
-            made = apart if apart.differs else made
-    if other is not None and kind(backend) == "interpreter" and not made.differs:
-        with contextlib.suppress(TridiffError):  # as above
-            repaired = best(replace(request, repaired=True))
-            made = repaired if repaired.differs else made
+    if other is not None and kind(backend) == "interpreter":
+        said = f"{made.text} {made.ran.reason} {made.beside and made.beside.reason}"
+        for way in ("around", "repaired") if re.search(_HIDES, said) else ("repaired",):
+            if not made.differs:
+                with contextlib.suppress(TridiffError):  # what there is, stays
+                    apart = best(replace(request, **{way: True}))
+                    made = apart if apart.differs else made
     if fails and made.answer == "OK" and kind(backend) == "interpreter":
         made = best(replace(request, only_repaired=True))
     if fails and made.answer == "OK" and kind(backend) == "cuda" and request.launches == 1 and not delayed:
