@@ -1,9 +1,9 @@
 """Backend `cuda`: compile just in time and launch on the GPU."""
 
-import gc
 from collections import OrderedDict
 from collections.abc import Callable
 from typing import Any
+from weakref import WeakValueDictionary
 
 import torch
 import triton
@@ -38,6 +38,8 @@ class CudaRunner:
         self.compile_only = False
         """Compile what is to be launched, as the launch would, and do not launch it."""
         self._texts: OrderedDict[tuple[str, LaunchOptions], Any] = OrderedDict()
+        self._have_compiled: WeakValueDictionary[int, Any] = WeakValueDictionary()
+        """JIT functions that have compiled in this process, by identity."""
         self.on_stage = on_stage
         self._told = triton.knobs.compilation.listener
         triton.knobs.compilation.listener = self._listen
@@ -51,6 +53,7 @@ class CudaRunner:
 
         def announced(function: Any, *arguments: Any, **options: Any) -> Any:
             self.on_stage("compile")
+            self._have_compiled[id(function)] = function
             self._compiling = True
             try:
                 return compile_now(function, *arguments, **options)
@@ -62,9 +65,9 @@ class CudaRunner:
     def compile_anew(self) -> None:
         """Forget what was compiled in this process."""
         self._texts.clear()
-        for one in gc.get_objects():
-            if issubclass(type(one), JITFunction):
-                one.device_caches.clear()
+        for function in self._have_compiled.values():
+            function.device_caches.clear()
+        self._have_compiled.clear()
 
     def _listen(self, *, cache_hit: bool, **about: Any) -> None:
         self._built += not cache_hit

@@ -184,3 +184,42 @@ print(codes[0] == codes[1], codes[0] == codes[2], outcome.compiled_kernels, len(
 def test_a_runner_on_a_device_compiles_what_it_would_launch(tmp_path: Path):
     run = run_script(HELD_BACK, interpret=False, env={"TRITON_CACHE_DIR": str(tmp_path)})
     assert run.stdout.split() == ["True", "False", "1", "True"]
+
+
+ANEW = """
+import gc
+import torch, triton
+from tests.support.cases import addition
+from tridiff.fuzz.backends.cuda import CudaRunner
+from tridiff.fuzz.backends.stand_in import StandInDriver
+from tridiff.fuzz.registry import find
+from tridiff.fuzz.target.subjects import parse_subject
+from tridiff.fuzz.workers.execute import Attempt
+
+class Runner(CudaRunner):
+    def synchronise(self):
+        pass
+
+triton.runtime.driver.set_active(StandInDriver())
+target = find("triton.vector_add")
+gc.collect()
+gc.freeze()  # as where workers are forked from: what was imported is not among the collector's objects
+runner = Runner()
+
+def announced():
+    stages = []
+    runner.on_stage = stages.append
+    Attempt(addition(rows=8, dtype="fp32"), target, parse_subject("own", target), "cuda", torch.device("cpu"), runner,
+            lambda name: None, False, None).compile_launches()
+    return stages.count("compile")
+
+counts = [announced(), announced()]
+runner.compile_anew()
+print(*counts, announced(), announced())
+"""
+
+
+@pytest.mark.slow
+def test_what_a_process_has_compiled_is_compiled_again_on_request(tmp_path: Path):
+    run = run_script(ANEW, interpret=False, env={"TRITON_CACHE_DIR": str(tmp_path)})
+    assert run.stdout.split() == ["1", "0", "1", "0"]

@@ -74,12 +74,3 @@ def test_a_sixteenth_of_signatures_and_what_is_rare_keep_triton_s_launcher():
     assert not launchers.serves(plain, num_ctas=1, dependent=True)
     for rare in ("fp16", "bf16", "tensordesc<fp16[16, 16]>", "nvTmaDesc", ("i32", "i32")):
         assert not launchers.serves((*plain, rare), num_ctas=1, dependent=False)
-
-
-def test_what_a_process_has_compiled_is_forgotten_on_request():
-    cuda = pytest.importorskip("tridiff.fuzz.backends.cuda")
-    from tridiff.kernels.pipelines.copy_lines import copy_lines
-
-    copy_lines.device_caches[0], runner = "compiled", SimpleNamespace(_texts={"text": "compiled"})
-    cuda.CudaRunner.compile_anew(runner)
-    assert not copy_lines.device_caches and not runner._texts
