@@ -13,6 +13,7 @@ from tridiff.fuzz.known.draws import draw_cases
 from tridiff.fuzz.records import Bits, Content, Evidence, Verdict
 from tridiff.fuzz.repro import script as scripts
 from tridiff.fuzz.repro.build import build
+from tridiff.fuzz.repro.frame import ONLY_REPAIRED
 from tridiff.fuzz.repro.request import Request
 from tridiff.fuzz.repro.script import Run, run, script
 from tridiff.fuzz.target import Limits
@@ -32,6 +33,15 @@ def test_what_shows_the_difference_in_the_repaired_interpreter_alone_runs_in_tha
         answer=there if path and "interpreter.install()" in text else "BUG"))
     made = script(LOOP, backend="interpreter", other="/other")
     assert ("interpreter.install()" in made.text) == ("It needs tridiff" in made.text) == (there == "OK")
+
+
+@pytest.mark.usefixtures("in_this_process")
+@each("there", ["OK", "BUG", "SKIP"])
+def test_what_the_interpreter_shows_once_it_is_repaired_runs_in_that(monkeypatch: pytest.MonkeyPatch, there: str):
+    monkeypatch.setattr(scripts, "run", lambda text, **_: Run(
+        answer=there if "interpreter.install()" in text else "SKIP" if ONLY_REPAIRED in text else "OK"))
+    made = script(LOOP, backend="interpreter", fails=True)
+    assert ("interpreter.install()" in made.text, ONLY_REPAIRED in made.text) == (there == "BUG", there != "BUG")
 
 
 @pytest.mark.usefixtures("in_this_process")
