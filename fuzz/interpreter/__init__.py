@@ -86,6 +86,13 @@ class Repairs:
         """No repair at all: Triton's interpreter as it is."""
         return cls(**{field.name: False for field in dataclasses.fields(cls)})
 
+    @classmethod
+    def of(cls, subject: str) -> Repairs:
+        """Those for a subject's kernels, by its name. tridiff's own must not use `and`, `or`, `not` on blocks and are
+        refused if they do; upstream ones may, and what comes out wrong is the finding, so Python's truth value stands.
+        """
+        return cls(block_truth=subject.startswith("own"))
+
     def but(self, **switches: bool) -> Repairs:
         """A copy with some switches set otherwise."""
         return dataclasses.replace(self, **switches)

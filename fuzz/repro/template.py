@@ -58,7 +58,7 @@ from triton.compiler import ASTSource
 {% endfor %}
 {% if repaired %}
 from tridiff.fuzz import interpreter
-interpreter.install()
+interpreter.install({{ repairs }})
 {% endif %}
 {% if guard %}
 {{ "" if tight else "\n" }}{% for line in guard %}
@@ -206,7 +206,9 @@ def render(body: Body, program: Program | Verbatim, request: Request, *, spacing
         hook=frame.HOOK, guard=frame.gpu_guard(functions, body.dtypes, tight=tight) if name == "cuda" else (),
         ending=frame.ending(body.verdict, only_repaired=request.only_repaired),
         survived=frame.survived(only_repaired=request.only_repaired),
-        repeated=repeated, repaired=request.repaired, interpreted=name == "interpreter", compiled=name == "compile",
+        repeated=repeated, repaired=request.repaired,
+        repairs="" if request.subject.startswith("own") else f"interpreter.Repairs.of({request.subject!r})",
+        interpreted=name == "interpreter", compiled=name == "compile",
         asserts=asserts, attributes=attributes, language=language,
         constructor="GluonASTSource" if language else "ASTSource",
         synchronise="torch.cuda.synchronize()" if name == "cuda" else "",

@@ -83,14 +83,10 @@ class Executor:
             self._artefacts = Artefacts(kept=KEPT_ON_DEVICE if self._kind == "cuda" else 0)
 
     def _repair(self, subject: Subject) -> None:
-        """Own kernels must not use `and`, `or`, `not` on blocks: the interpreter refuses them. Upstream ones do,
-        and what comes out wrong is the finding, so there Python's truth value stands."""
-        from tridiff.fuzz import interpreter
+        """Put the repairs for the subject in force."""
+        from tridiff.fuzz.interpreter import Repairs, install
 
-        if subject.name == PLAIN:
-            interpreter.install(interpreter.Repairs.none())
-        else:
-            interpreter.install(interpreter.Repairs(block_truth=subject.name.startswith("own")))
+        install(Repairs.none() if subject.name == PLAIN else Repairs.of(subject.name))
 
     def _lacking(self, attempt: Callable[[], "Attempt"]) -> tuple[str, ...]:
         """The known issues of the repairs that a case of the plain interpreter lacks."""

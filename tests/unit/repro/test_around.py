@@ -10,7 +10,7 @@ from tests.support.refusals import refused
 from tests.support.repository import CORPUS, ENTRIES
 from tests.unit.repro.findings import case, output, values
 from tridiff.fuzz.known.draws import draw_cases
-from tridiff.fuzz.records import Bits, Content, Evidence, Verdict
+from tridiff.fuzz.records import Bits, Content, CorpusEntry, Evidence, Verdict
 from tridiff.fuzz.repro import script as scripts
 from tridiff.fuzz.repro.build import build
 from tridiff.fuzz.repro.frame import ONLY_REPAIRED
@@ -23,6 +23,7 @@ ROWS = ("rows",)
 BF16 = case("triton.vector_add", {"rows": 1}, values("a", "bf16", "1", dims=ROWS), values("b", "bf16", "2", dims=ROWS),
             output("out", "bf16", dims=ROWS), block=1)
 LOOP = ENTRIES.load(CORPUS / "language.statements/value-843ef4b6ee.json")
+UPSTREAM = ENTRIES.load(CORPUS / "helpers.maximum_with_index/nan-missing-6b7cfb673b.json")
 
 
 @pytest.mark.usefixtures("in_this_process")
@@ -36,12 +37,14 @@ def test_what_shows_the_difference_in_the_repaired_interpreter_alone_runs_in_tha
 
 
 @pytest.mark.usefixtures("in_this_process")
+@each("entry, install", [(LOOP, "install()"), (UPSTREAM, "install(interpreter.Repairs.of('inductor'))")])
 @each("there", ["OK", "BUG", "SKIP"])
-def test_what_the_interpreter_shows_once_it_is_repaired_runs_in_that(monkeypatch: pytest.MonkeyPatch, there: str):
+def test_what_the_interpreter_shows_once_it_is_repaired_runs_in_that(
+        monkeypatch: pytest.MonkeyPatch, there: str, entry: CorpusEntry, install: str):
     monkeypatch.setattr(scripts, "run", lambda text, **_: Run(
-        answer=there if "interpreter.install()" in text else "SKIP" if ONLY_REPAIRED in text else "OK"))
-    made = script(LOOP, backend="interpreter", fails=True)
-    assert ("interpreter.install()" in made.text, ONLY_REPAIRED in made.text) == (there == "BUG", there != "BUG")
+        answer=there if "interpreter.install(" in text else "SKIP" if ONLY_REPAIRED in text else "OK"))
+    made = script(entry, backend="interpreter", fails=True)
+    assert (f"interpreter.{install}" in made.text, ONLY_REPAIRED in made.text) == (there == "BUG", there != "BUG")
 
 
 @pytest.mark.usefixtures("in_this_process")
