@@ -129,8 +129,7 @@ def _tools() -> Iterator[object]:
     scales = mxfp.MXScaleTensor(torch.tensor([0, -1, 1e-40, 0.75, 1, 3, 3e38, 1e40, torch.nan]))
     yield scales.data, scales.to(torch.float32)
     for make, one in ((mxfp.MXFP4Tensor, small), (mxfp.MXScaleTensor, scales)):
-        yield [tried(make), tried(make, [1.0]), tried(one.to, torch.float16), one.device, make(
-            size=2, device="meta").random().data.device]
+        yield [tried(make), tried(make, [1.0]), tried(one.to, torch.float16), one.device, _devices(make)]
     yield mxfp.MXScaleTensor(size=3).random(1e-45, 1e-40).data, tried(mxfp.MXScaleTensor(size=3).random, 2.0, 1.0)
     torch.manual_seed(3)
     yield [one.data for one in (mxfp.MXFP4Tensor(size=9).random(), mxfp.MXScaleTensor(size=9).random(),
@@ -139,6 +138,19 @@ def _tools() -> Iterator[object]:
     for size, axis in itertools.product(((4, 64, 32), (64, 32), (1, 4, 64, 32)), (0, -2, 1, -1)):
         made = tried(ragged_tma.create_ragged_descriptor, torch.zeros(size), (16, 1, 16, 32)[-len(size):], axis)
         yield [getattr(made, name, made) for name in ("shape", "strides", "block_shape")]
+
+
+def _devices(make: Any) -> list[object]:
+    """The devices asked for random numbers, which come from the CPU: for `meta` PyTorch would import its compiler."""
+    asked, random = [], torch.randint
+
+    def on(*given: Any, device: object, **named: Any) -> Any:
+        asked.append(device)
+        return random(*given, **named)
+
+    with mock.patch.object(torch, "randint", on):
+        make(size=2, device="other").random()
+    return asked
 
 
 def _timers() -> Iterator[object]:
