@@ -21,6 +21,8 @@ SHARING = 8
 """Functions that name a member, beyond which it tells nothing of a change."""
 APART = 4
 """How much more what one text of a statement alone says has to do with the change than what both say."""
+SMALL = 8
+"""Words of such a part, at most."""
 _SYNTAX = {"getitem": "Subscript Slice", "iter": "For ListComp", "enter": "With", "exit": "With", "mul": "Mult",
            "truediv": "Div", "and": "BitAnd", "or": "BitOr", "xor": "BitXor", "neg": "USub", "pos": "UAdd",
            "ne": "NotEq", "le": "LtE", "ge": "GtE", "floordiv": "FloorDiv", "lshift": "LShift", "rshift": "RShift"}
@@ -85,20 +87,23 @@ def _syntax(text: str) -> collections.Counter[str]:
 def of_change(name: str, old: ast.AST, new: ast.AST | None, ways: Iterable[str], source: str = "",
               known: Mapping[str, ast.AST] | None = None) -> list[str]:
     """The words of a function's name and of its class's, of the statements to which the ways lead in either text of
-    it, of those inside of them only the first under a condition, and of what these stand under; those that one text
-    alone has APART times. source: the file of the old one, in which comments in and above those statements say what
-    they are for. known: its functions by name, of which statements call some. The values of constants are words too."""
+    it, of those inside of them only the first under a condition, and of what these stand under. Those that one text
+    alone has count APART times, and so do those of what differs where that is one small part of a statement. source:
+    the file of the old one, in which comments in and above those statements say what they are for. known: its functions
+    by name, of which statements call some. The values of constants are words too."""
     *around, last = name.split(".")
     special = last.strip("_")
     reflected = special[1:] if last.startswith("__r") else ""
     lines = [last, *around, *_CAPITAL.findall(" ".join(around)), _SYNTAX.get(special, ""), _SYNTAX.get(
         reflected, reflected)]
     told: dict[bool, list[str]] = {True: [], False: []}
+    ways, close = tuple(ways), set[str]()
+    for way in ways if new is not None else ():
+        found = parts(_WORD.findall(_apart(_along(old, way)[-1], _along(new, way)[-1])))
+        close |= found if len(found) <= SMALL else set()
     for way, whole in itertools.product(ways, (old, new)):
-        steps, node = way.split("."), whole
-        for field, number in zip(steps[::2], steps[1::2], strict=True):
-            node = dict(enumerate(getattr(node, field, ()))).get(int(number), ast.Module([], []))
-            told[whole is old].append(_head(node))
+        *under, node = _along(whole, way)
+        told[whole is old] += map(_head, (*under[1:], node))
         if isinstance(node, ast.If):  # what stands under a condition says what it is about
             told[whole is old] += map(_head, (*node.body[:INSIDE], *node.orelse[:INSIDE]))
         if isinstance(node, ast.stmt) and whole is old:
@@ -111,8 +116,29 @@ def of_change(name: str, old: ast.AST, new: ast.AST | None, ways: Iterable[str],
     lines += [values[one] for one in {*_WORD.findall(" ".join(told[True] + told[False]))} & values.keys()]
     own, before, now = (parts(_WORD.findall(" ".join(some))) for some in (lines, *told.values()))
     # A statement that is gone is not the next one in other words.
-    apart = before ^ now if len(before ^ now) < len(before & now) else ()
+    apart = close | (before ^ now if len(before ^ now) < len(before & now) else set())
     return sorted([*own | before | now] + [*apart] * (APART - 1))
+
+
+def _along(whole: ast.AST | None, way: str) -> list[ast.AST]:
+    """The nodes on a way ("body.2.orelse.0") through one, itself first; where it leads nowhere, empty ones."""
+    steps, found = way.split("."), [whole or ast.Module([], [])]
+    for field, number in zip(steps[::2], steps[1::2], strict=True):
+        found.append(dict(enumerate(getattr(found[-1], field, ()))).get(int(number), ast.Module([], [])))
+    return found
+
+
+def _apart(old: ast.AST, new: ast.AST, name: str = "") -> str:
+    """What differs of two texts of a statement, as small as it is one part of it, with the name by which it is given;
+    nothing where all of it does. name: that of an argument around them."""
+    while type(old) is type(new) and not isinstance(old, ast.Attribute | ast.Name | ast.Constant):
+        pairs = list(itertools.zip_longest(ast.iter_child_nodes(old), ast.iter_child_nodes(new)))
+        differing = [(one, two) for one, two in pairs if not (one and two and ast.dump(one) == ast.dump(two))]
+        if len(differing) != 1 or None in differing[0]:
+            break
+        (old, new), = differing
+        name = getattr(old, "arg", None) or name
+    return "" if isinstance(old, ast.stmt) else f"{ast.unparse(old)} {ast.unparse(new)} {name}"
 
 
 def _called(node: ast.stmt, known: Mapping[str, ast.AST]) -> list[str]:

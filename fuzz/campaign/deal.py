@@ -23,7 +23,7 @@ from tridiff.fuzz.campaign.homes import Homes, at_home
 from tridiff.fuzz.campaign.lacking import Lacking
 from tridiff.fuzz.campaign.plan import FLOOR, LONGEST_SHARD, OF_ISSUES, backend_share, seed_of, shard_of, weight
 from tridiff.fuzz.campaign.record import CampaignOptions, Plan, ShardResult, ShardSpec
-from tridiff.fuzz.campaign.yields import Combination, combination, of_results
+from tridiff.fuzz.campaign.yields import Combination, combination, of_results, runs_a_change
 from tridiff.fuzz.content.counter import finalise
 from tridiff.fuzz.errors import writing
 from tridiff.fuzz.registry import find
@@ -54,6 +54,10 @@ chosen for what changed, and a short gate has time for few."""
 OF_FUNCTIONS = 0.5
 """Part of that share as long as only functions were reached, and not the statements that differ: others may know more.
 """
+
+FRUITLESS = 0.5
+"""What is left of that share with each shard that ran no change to any effect, as long as listed cases wait, until one
+does again: where the few that have run one so far do so seldom, others may know more."""
 
 UNREACHED = 0.25
 """Part of its time on the floor that a combination has there which is not known to run any of them."""
@@ -114,6 +118,8 @@ class Deal:
         """Of the listed cases that ran, how many are known to run changed functions, and how many not."""
         self._taken = {True: 0.0, False: 0.0}
         """Seconds that shards took which came to their end: of those for changed functions, and of the others."""
+        self._fruitless = 0
+        """Shards for changed functions that ran none to any effect, since the last that did."""
         self._running: dict[int, ShardSpec] = {}
         """Every other shard that was handed out, by its number."""
         for one in results:
@@ -208,6 +214,8 @@ class Deal:
 
     def _took(self, result: ShardResult) -> None:
         self._taken[self._for_reach(result.spec)] += result.seconds
+        if self._for_reach(result.spec):
+            self._fruitless = 0 if runs_a_change(result) else self._fruitless + 1
         if result.spec.scout and result.spec.first:
             self._listed[False] += len(result.deferred)
             self._listed[True] += min(result.counts.executed, len(result.spec.first) - len(result.deferred))
@@ -243,6 +251,7 @@ class Deal:
         share = self._reach_share * (1.0 if self._yields.met() else OF_FUNCTIONS)
         if share and any(spec.first and spec.scout for spec in self._waiting):
             share *= max(LEAST_OF_REACH, self._listed[False] / (self._listed.total() + SAMPLE))
+            share *= FRUITLESS**self._fruitless
         if not share or self._given(reach=True) > share * (self._given(reach=True) + self._given(reach=False)):
             return None
         wanted = {name: reach * weight(find(name[0])) for name, reach in self._yields.reaching(self._among).items()}

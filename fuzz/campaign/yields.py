@@ -171,6 +171,11 @@ def _far(cell: str) -> int:
     return {IDLE: 1, FUNCTION: 2}.get(cell[len(REACHED)], 0)
 
 
+def runs_a_change(result: ShardResult) -> bool:
+    """Whether a case of the shard ran statements that differ, to some effect."""
+    return any(cell.startswith(REACHED) and not _far(cell) for cell in result.cells)
+
+
 def _closest(rates: Mapping[str, dict[Combination, float]]) -> dict[str, dict[Combination, float]]:
     """By change, what came closest to it."""
     found: dict[str, tuple[int, dict[Combination, float]]] = {}

@@ -112,7 +112,7 @@ def aimed(listed: Iterable[ShardSpec], drawn: Iterable[ShardSpec], shared: Alike
     about_files = [spec for some in _hinting([spec for spec in others if _named_by(spec, nearest)], marks)
                    for spec in some]
     others = [spec for spec in others if not _named_by(spec, nearest)]
-    playing, others = ([], others) if shared.behind_source else _playing(others)
+    playing, others = ([], others) if shared.behind_source else _playing(others, marks)
     words = about.keys() | words_of_files
     first: list[ShardSpec] = []
     looks: list[ShardSpec] = []
@@ -155,17 +155,16 @@ def _marks(specs: Iterable[ShardSpec], words: Mapping[str, int], syntax: set[str
     """How much each listed case has to do with these words, by its digest: the more, the rarer those are that it has
     among the cases; long texts have some of any words. What consists of these kinds of syntax has as much again."""
     known: collections.Counter[str] = collections.Counter()
-    said: dict[str, tuple[set[str], int]] = {}
+    said: dict[str, list[tuple[set[str], int]]] = {}
     shares: dict[str, float] = {}
     for case in (case for spec in specs for case in spec.first):
-        text = _text(case)
-        of_case = of_text(text)
-        found = words.keys() & of_case
-        known.update(found)
-        said[case.digest] = found, len(of_case)
-        shares[case.digest] = share(text, syntax) if syntax else 0.0
-    marks = {digest: sum(words[word] * math.log(len(said) / known[word]) for word in found) / math.sqrt(number + 1)
-             for digest, (found, number) in said.items()}
+        texts = _texts(case)
+        said[case.digest] = [(words.keys() & of_case, len(of_case)) for of_case in map(of_text, texts)]
+        known.update({word for found, _ in said[case.digest] for word in found})
+        shares[case.digest] = max(share(text, syntax) for text in texts) if syntax else 0.0
+    marks = {digest: max(
+        sum(words[word] * math.log(len(said) / known[word]) for word in found) / math.sqrt(number + 1)
+        for found, number in some) for digest, some in said.items()}
     unit = max(marks.values(), default=0.0) / (max(shares.values(), default=0.0) or 1.0)
     return {digest: mark + unit * shares[digest] for digest, mark in marks.items()}
 
@@ -198,20 +197,24 @@ def _hinting(specs: Sequence[ShardSpec], marks: Mapping[str, float]) -> tuple[li
             [_with(spec, cases) for spec, cases in left if cases])
 
 
-def _playing(specs: Sequence[ShardSpec]) -> tuple[list[ShardSpec], list[ShardSpec]]:
-    """What is to be played of launches, up to PLAYED cases of each target, and the rest."""
-    chosen: list[ShardSpec] = []
+def _playing(specs: Sequence[ShardSpec], marks: Mapping[str, float]) -> tuple[list[ShardSpec], list[ShardSpec]]:
+    """What is to be played of launches, up to PLAYED cases of each target, targets in turn, first that with the case
+    of the highest mark; and the rest."""
+    chosen: dict[str, list[ShardSpec]] = {}
     left: list[ShardSpec] = []
+    best: dict[str, float] = {}
     counted: collections.Counter[str] = collections.Counter()
     for spec in specs:
         target = find(spec.target)
         played = tuple(case for case in spec.first if not target.draw.text(case)) if target.family == "launch" and (
             spec.target != _SOURCES and counted[spec.target] < PLAYED) else ()
         counted[spec.target] += len(played)
-        for place, cases in ((chosen, played), (left, tuple(case for case in spec.first if case not in played))):
-            if cases:
-                place.append(_with(spec, cases))
-    return chosen, left
+        best[spec.target] = max(best.get(spec.target, 0.0), *(marks[case.digest] for case in spec.first))
+        if played:
+            chosen.setdefault(spec.target, []).append(_with(spec, played))
+        if rest := tuple(case for case in spec.first if case not in played):
+            left.append(_with(spec, rest))
+    return list(in_turn(*(chosen[name] for name in sorted(chosen, key=lambda name: -best[name])))), left
 
 
 def _with(spec: ShardSpec, cases: tuple[Case, ...]) -> ShardSpec:
@@ -237,9 +240,17 @@ def _tells(case: Case, pattern: re.Pattern[bytes]) -> bool:
 
 
 def _text(case: Case) -> str:
-    """What a case says, as one text: that of its pieces, or else itself with the words of what it does."""
+    """What a case says, as one text."""
+    return "\n".join(_texts(case))
+
+
+def _texts(case: Case) -> list[str]:
+    """What a case says: the text of its pieces, or else itself with the words of what it does, once for each that it
+    does in turn."""
     draw = find(case.target).draw
-    return draw.text(case) or f"{canonical_json(case).decode()} {draw.about(case)}"
+    if said := draw.text(case):
+        return [said]
+    return [f"{canonical_json(case).decode()} {one}" for one in draw.about(case).splitlines() or ("",)]
 
 
 def _varied(spec: ShardSpec, pattern: re.Pattern[bytes]) -> Iterator[ShardSpec]:

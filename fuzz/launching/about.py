@@ -7,9 +7,9 @@ from functools import cache
 from pathlib import Path
 
 from tridiff.fuzz.launching.cases import scene_of, text
-from tridiff.fuzz.launching.scene import ROOM, SCENES
+from tridiff.fuzz.launching.scene import EVERY, ROOM, SCENES, Scene
 from tridiff.fuzz.launching.table import scenes
-from tridiff.fuzz.records import Case
+from tridiff.fuzz.records import Case, Scalar
 
 _OF_SCENES = (SCENES, f"{ROOM}texts_")
 """Modules whose text counts: what all scenes use tells none from another."""
@@ -17,14 +17,21 @@ _WORD = re.compile(r"[A-Za-z]\w+")
 
 
 def about(case: Case) -> str:
-    """The words of what is played; "" of a case that has a text."""
-    return "" if text(case) else _about(scene_of(case).name)
+    """The words of what is played, in a line for each that a case plays in turn; "" of a case that has a text."""
+    return "" if text(case) else _about(scene_of(case).name, case.params.get(scene_of(case).each, ""))
 
 
 @cache
-def _about(name: str) -> str:
+def _about(name: str, choice: Scalar) -> str:
     scene = scenes()[name]
-    drawn: set[object] = {value for values in scene.vocabulary.values() for value in values}
+    played = scene.vocabulary[scene.each] if choice == EVERY else (choice,)
+    return "\n".join(dict.fromkeys(_words(scene, value) for value in played))
+
+
+def _words(scene: Scene, played: Scalar) -> str:
+    """The words of a scene with one of what it plays in turn, if it does."""
+    drawn: set[object] = {value for name, values in scene.vocabulary.items() for value in (
+        (played,) if name == scene.each else values)}
     module, _, first = f"{SCENES}{scene.play}".partition(":")
     known: set[tuple[str, str]] = set()
     waiting, words = [(module, first)], dict[str, None]()

@@ -634,7 +634,7 @@ EXPRESSIONS: dict[str, str] = {
         "('x',), 'restore_value': ('div',)}) for one in [triton.autotune([triton.Config({})], ['x'], "
         "**more)(tl.cdiv)]]",
     "numbers in the environment":
-        "[triton.knobs.toenv(one) for one in (None, True, 3, 'a', 1.5, type('Count', (int,), {})(4))]",
+        "[triton.knobs.toenv(one) for one in (None, True, False, 3, 'a', 1.5, type('Count', (int,), {})(4))]",
     "classes in the environment":
         "[(text, kind, refused(lambda: reading(triton.knobs.env_class.get, triton.knobs.env_class('K', kind), getenv="
         "lambda key: text))) for text in ('collections', 'collections:OrderedDict', 'collections:abc:Set', "
@@ -688,6 +688,15 @@ EXPRESSIONS: dict[str, str] = {
     "limits of blocks":
         "[refused(lambda: triton._utils.validate_block_shape(one)) for one in ([1 << 20], [1024, 1024], [1 << 21], [], "
         "[0], [3], [2.0])]",
+    "switches of AMD":
+        "[(chip, switch, name, refused(lambda: getattr(amd, name)(chip, *more))) for switch in (None, False, True) for "
+        "triton.knobs.amd.use_async_copy, triton.knobs.amd.use_block_pingpong, "
+        "triton.knobs.amd.use_in_thread_transpose, triton.knobs.amd.use_coexec_scheduler, "
+        "triton.knobs.amd.use_expert_scheduling in [(switch,) * 5] for chip in ('gfx90a', 'gfx942', 'gfx950', "
+        "'gfx1100', 'gfx1150', 'gfx1170', 'gfx1201', 'gfx1250') for name, more in (*((one, ()) for one in ("
+        "'is_async_copy_enabled', 'is_in_thread_transpose_enabled', 'is_coexec_scheduler_enabled', "
+        "'is_expert_scheduling_enabled', 'get_llvm_flags', 'is_fpsan_supported', 'is_consan_supported')), "
+        "('is_pingpong_schedule_enabled', [True]), ('is_pingpong_schedule_enabled', [False]))]",
     "pointers of AMD":
         "[refused(lambda: amd.HIPBackend.get_tensor_specialization(one, align=True)) for "
         "triton.knobs.amd.use_buffer_ops in (True, False) for size in (2**29 - 1, 2**29, 2**31 - 1, 2**31) for whole "

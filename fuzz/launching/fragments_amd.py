@@ -278,6 +278,8 @@ r: tl.constexpr = d.block_type; q: tl.constexpr = d.dtype; k: tl.constexpr = d.l
 r: tl.constexpr = cdna5.get_wmma_scale_layout(tl.DotOperandLayout(0, WP, 16), [64, 4]); q = tl.full([64, 4], 1,
     tl.uint8, r); k = q.to(tl.float8e4nv, bitcast=True); every(cdna5, "wmma_scaled", (a5, a6), (None, 3, 1.0, q, k),
     ("e2m1", "e4m3"), (b5, b6), (None, 5, 2.0, q.to(tl.int8), k), ("e2m1", "e5m2"), c6)
+r: tl.constexpr = tl.amd.AMDWMMALayout(3, True, [[0, 1], [1, 0]], [], [32, 16, 128]); every(cdna5, "wmma_scaled", (a5,
+    a6), None, ("e2m1", "e4m3"), (b5, b6), None, ("e2m1", "e5m2"), tl.zeros([64, 64], tl.float32, r))
 r = tdm.make_tensor_descriptor(h_ptr, [n], [1], [64], S1); q = r.block_shape[0] + r.shape[0] + n
 r = tdm.make_tensor_descriptor(x_ptr, [n], [1], [64], tl.SwizzledSharedLayout(4, 1, 4, [0]))
 r = tdm.update_tensor_descriptor(d, add_offsets=[n, 0], clamp_bounds=True); again(r, d)

@@ -202,7 +202,7 @@ SCENES: tuple[Scene, ...] = (
           vocabulary={"part": ("caches", "build", "knobs", "tools", "timers", "scratch", "libraries", "active",
                                "driver", "launches", "maps", "hips", "assembler")}, each="part"),
     Scene(name="tools", topic="host", play="tools:tools", each="part",
-          vocabulary={"part": ("linked", "disassembled", "ahead of time")}),
+          vocabulary={"part": ("linked", "disassembled", "ahead of time", "declared")}),
     Scene(name="translated", topic="translator", play="tools:translated", since="3.9.0",
           vocabulary={"group": tuple(range(GROUPS)), "target": ("sm90", "sm80", "sm100")}),
     Scene(name="translated for each", topic="translator", play="tools:translated", since="3.9.0",

@@ -34,7 +34,8 @@ SPOILT = ("file gone", "group cut off")
 """What may have become of a kernel on disk between them."""
 
 HIDDEN = ("nothing", "by name only", "by place only", "the rest", "a constant", "default", "default by name", "member",
-          "in an expression", "inside of a tuple", "later", "added", "argument", "helper", "attribute", "branch")
+          "in an expression", "inside of a tuple", "loop", "loop inside of a tuple", "annotated", "later", "added",
+          "argument", "helper", "attribute", "branch")
 """Where a kernel has a name that its module has as well."""
 
 MISSPELT = ("num_warp", "num_stage", "num_cta", "max_nreg", "fp_fusion", "enable_fp_fusions", "sanitize_overflows",

@@ -114,7 +114,8 @@ class Draw:
     text: Callable[[Case], str] = lambda case: ""
     """The source that a case is about, where it only names it."""
     about: Callable[[Case], str] = lambda case: ""
-    """Words of what a case without such a source does, names of Triton's among them."""
+    """Words of what a case without such a source does, names of Triton's among them; of several things that it does in
+    turn a line for each."""
     once: Callable[[int], Iterable[Case]] = lambda seed: ()
     """Cases that a gate runs once each, by its seed, the most telling first: of a target that shows one thing of many
     in a case, at next to no cost."""

@@ -4,6 +4,7 @@ import contextlib
 import dataclasses
 import itertools
 import re
+from collections import Counter
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -328,6 +329,21 @@ def test_what_everything_runs_gives_no_direction_while_listed_cases_wait(tmp_pat
                 deal.ended(result(spec, {"@0 tl.swizzle2d": 2}, deferred=deferred))
         parts.append(drawn / (drawn + listed))
     assert parts[0] == pytest.approx(OF_REACH, abs=0.15) and max(parts[1:]) < OF_REACH / 2
+
+
+@pytest.mark.parametrize("fruitless, part", [(False, OF_REACH), (True, OF_REACH / 5)])
+def test_draws_that_run_a_change_no_more_leave_their_time_to_listed_cases(tmp_path: Path, fruitless: bool, part: float):
+    asked = msgspec.structs.replace(options(
+        targets=("language.creation", "launch.*"), backends=("compile",), seconds=60.0), alike=FEW)
+    plan = Plan(id="one", options=asked, shards=gate_shards(asked, ()))
+    deal, seconds = Deal(plan, tmp_path, plan.shards), Counter[bool]()
+    while seconds[False] < 50.0:
+        spec = deal.popleft()
+        drawn = spec.index >= len(plan.shards) and spec.scout and not spec.first
+        seconds[drawn] += spec.seconds
+        ran = {"@0 tl.swizzle2d": 2} if not seconds[True] or (drawn and not fruitless) else {}
+        deal.ended(result(spec, ran, deferred=() if ran or not spec.scout else spec.first))
+    assert seconds[True] / seconds.total() == pytest.approx(part, abs=0.1)
 
 
 def test_without_a_changed_function_nothing_is_scouted():

@@ -248,6 +248,7 @@ def assembler() -> Iterator[object]:
         for options, knobs in (
                 ({}, {}), ({"enable_fp_fusion": False, "ptx_options": "-a -b"}, {"disable_ptxas_opt": True}),
                 ({"instrumentation_mode": "fpsan"}, {"disable_ptxas_opt": True}),
+                ({"instrumentation_mode": "consan", "ptx_options": "-c"}, {"disable_ptxas_opt": False}),
                 ({}, {"dump_ptxas_log": True, "disable_ptxas_opt": False})):
             commands: list[object] = []
             back = compiler.CUDABackend(GPUTarget("cuda", 90, 32))

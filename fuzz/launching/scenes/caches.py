@@ -197,6 +197,9 @@ _HIDDEN = {
     "inside of a tuple": ("", "a, (SAME, b) = 1, (2, 3); tl.store(x + at, at + SAME)"),
     "later": ("", "tl.store(x + at, at + SAME); SAME = 2"), "added": ("", "SAME += 2; tl.store(x + at, at + SAME)"),
     "argument": ("", "tl.store(x + at, inner(at, SAME=2))"), "helper": ("", "tl.store(x + at, inner(at))"),
+    "loop": ("", "for SAME in range(2): tl.store(x + at, at + SAME)"),
+    "loop inside of a tuple": ("", "for a, (b, SAME) in ((1, (2, 3)),): tl.store(x + at, at + SAME)"),
+    "annotated": ("", "SAME: tl.constexpr = 2; tl.store(x + at, at + SAME)"),
     "attribute": ("", "tl.store(x + at, at + x.SAME)"), "branch": ("", "if SAME == 3: tl.store(x + at, at)")}
 """Parameters and a statement in which a name of the module is another thing, or the same, by words for it."""
 

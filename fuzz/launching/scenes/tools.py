@@ -61,6 +61,12 @@ _LISTING = """
 \t\t..........
 """
 """As `cuobjdump -sass` writes it."""
+_DEFINED = "\n".join(f"define {result} @__nv_{name}({given}) #0 {{" for result, name, given in (
+    ("i32", "sad", "i32 %x, i32 %y, i32 %z"), ("i32", "usad", "i32 %x, i32 %y, i32 %z"), ("float", "fmaf", "float %x"),
+    ("double", "fma", "double %x"), ("i64", "umul64hi", "i64 %x, i64 %y"), ("internal i32", "own", "i32 %x"),
+    ("i32", "ilogbf", "float %x"), ("i32", "ilogb", "double %x"), ("void", "sincosf", "float %x, float* %s"),
+    ("float", "frexpf", "float %x, i32* %e"), ("float", "ieee_div", "float %x"), ("i64", "ullmax", "i64 %x, i64 %y")))
+"""Functions of a library as LLVM writes them."""
 _BYTES = re.compile(r"(?:0x[0-9a-f]{2}, ){9,}0x[0-9a-f]{2}|\[\d{3,}\]")
 
 
@@ -144,8 +150,26 @@ def _disassembled(there: Bench) -> Iterator[object]:
         1 << number for number in range(64)))]
 
 
+def _declared(there: Bench) -> Iterator[object]:
+    """What Triton's writer of stubs makes of a library's functions."""
+    from triton.tools import build_extern
+
+    made = build_extern.Libdevice("library.bc")
+    yield [one and vars(one) for one in map(made._extract_symbol, _DEFINED.splitlines())]
+    with mock.patch.object(subprocess, "check_output", return_value=_DEFINED.encode()) as asked, mock.patch.object(
+            subprocess, "Popen") as ran:
+        yield [tried(build_extern.build, "llvm-dis", "library.bc", name, str(there.folder)) for name in (
+            "libdevice", "other")], ran.mock_calls
+        yield [(made.parse_symbols("library.ll"), made.symbols.keys()) for _ in range(2)], asked.mock_calls
+        yield made._output_stubs() == (there.folder / "libdevice.py").read_text(), made._output_stubs()
+        for text, formatted in (("text", True), ("text", False), ("", True)):
+            with mock.patch.object(made, "_output_stubs", lambda text=text: text):
+                made._format = formatted
+                yield tried(made.generate_stub_file, str(there.folder)), len(ran.mock_calls), made.grouping, made.path
+
+
 _PARTS: dict[str, Callable[[Bench], Iterator[object]]] = {
-    "ahead of time": _ahead, "linked": _linked, "disassembled": _disassembled}
+    "ahead of time": _ahead, "linked": _linked, "disassembled": _disassembled, "declared": _declared}
 
 
 def _told(part: str, there: Bench) -> str:

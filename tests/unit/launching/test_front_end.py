@@ -243,6 +243,8 @@ FAULTS: tuple[tuple[str, str, Any, str, dict[str, object]], ...] = (
     ("triton.tools.compile", "compile_kernel", ('arg_types.append("i32")', 'arg_types.append("i64")'), "tools",
      {"part": "ahead of time"}),
     ("triton.tools.disasm", "parseCtrl", ("(enc >> 49)", "(enc >> 48)"), "tools", {"part": "disassembled"}),
+    ("triton.tools.build_extern", "Libdevice._extract_symbol", ("arg_types[-1] = ", "arg_types[0] = "), "tools",
+     {"part": "declared"}),
     ("triton.tools.triton_to_gluon_translator.translator", "Translator.visit_Subscript",
      ("append(index)", "append(0)"), "translated", {"group": GROUP}),
     ("triton.runtime.jit", "DependenciesFinder.visit_FunctionDef", ("and node.args.kwonlyargs", "and []"), "hidden",
