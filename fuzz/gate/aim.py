@@ -199,7 +199,7 @@ def _hinting(specs: Sequence[ShardSpec], marks: Mapping[str, float]) -> tuple[li
 
 def _playing(specs: Sequence[ShardSpec], marks: Mapping[str, float]) -> tuple[list[ShardSpec], list[ShardSpec]]:
     """What is to be played of launches, up to PLAYED cases of each target, targets in turn, first that with the case
-    of the highest mark; and the rest."""
+    of the highest mark, and of those that come together the one with the highest; and the rest."""
     chosen: dict[str, list[ShardSpec]] = {}
     left: list[ShardSpec] = []
     best: dict[str, float] = {}
@@ -211,7 +211,8 @@ def _playing(specs: Sequence[ShardSpec], marks: Mapping[str, float]) -> tuple[li
         counted[spec.target] += len(played)
         best[spec.target] = max(best.get(spec.target, 0.0), *(marks[case.digest] for case in spec.first))
         if played:
-            chosen.setdefault(spec.target, []).append(_with(spec, played))
+            ranked = sorted(played, key=lambda case: -marks[case.digest])
+            chosen.setdefault(spec.target, []).append(_with(spec, tuple(ranked)))
         if rest := tuple(case for case in spec.first if case not in played):
             left.append(_with(spec, rest))
     return list(in_turn(*(chosen[name] for name in sorted(chosen, key=lambda name: -best[name])))), left

@@ -392,6 +392,14 @@ e = tma.make_tensor_descriptor(h_ptr, [n, 64], [64, 1], [1, 64], Q);
     blackwell.tma.async_gather(e, i, 8, b.index(0), q.index(0), pred=n > 3, multicast=True);
     blackwell.tma.async_gather(e, i, 8, b.index(0), q.index(0), cache_policy=tl.CachePolicy("none", "evict_first"));
     blackwell.tma.async_scatter(e, i, 8, q.index(0), tl.CachePolicy("none", "evict_first"))
+v: tl.constexpr = tl.NVMMASharedLayout(128, 16, 2, cga_layout=[[0, 0]] if tl.num_ctas() == 2 else []);
+    w = tl.allocate_shared_memory(tl.float16, [32, 64], v); i = tl.arange(0, 32, tl.SliceLayout(0, tl.BlockedLayout(
+    [1, 4], [32, 1], [1, 4], [1, 0], [[0, 0]] if tl.num_ctas() == 2 else [])));
+    u = tl.allocate_shared_memory(tl.int64, [tl.num_ctas()], mbarrier.MBarrierLayout([[1]] if tl.num_ctas() == 2 else
+    [])); e = tma.make_tensor_descriptor(h_ptr, [n, 64], [64, 1], [1, 64], v);
+    r = tma.make_tensor_descriptor(h_ptr, [n, 64], [64, 1], [32, 64], v);
+    blackwell.tma.async_gather(e, i, n, u, w, multicast=True); tma.async_load(r, [n, 0], u, w, multicast=True);
+    tma.async_load(r, [n, 0], u, w)
 c = tl.allocate_shared_memory(tl.float8e5, [256, 128], tl.NVMMASharedLayout(128, 8, 2, cga_layout=[[1, 0]]));
     z = blackwell.allocate_tensor_memory(tl.float32, [256, 256], blackwell.TensorMemoryLayout([128, 256], 1, [[1, 0]],
     True)); blackwell.tcgen05_mma(c, c.permute([1, 0]), z);

@@ -198,6 +198,17 @@ def test_what_scenes_do_stands_in_their_own_text(name: str, words: str, scene: s
     assert scene in played and len(played) < 20
 
 
+def test_each_thing_that_a_case_plays_in_turn_has_words_of_its_own():
+    target = find("launch.host")
+    played = next(case for case in target.draw.once(1) if case.params["scene"] == "beside")
+    timers = target.draw.about(msgspec.structs.replace(played, params={"scene": "beside", "part": "timers"}))
+    several = target.draw.about(played).splitlines()
+    assert len(several) > 9 and timers in several and sum("knob_descriptors" in one for one in several) == 1
+    change = Change(file="one.py", name="toenv", words=("knobs", "copy", "environ", "reset", "toenv"))
+    first = [case for spec in dealt(asking("launch.*"), change, behind_source=False)[:12] for case in spec.first]
+    assert played.params in [case.params for case in first]
+
+
 def test_a_function_of_another_file_is_not_taken_for_one_of_the_language():
     asked = asking("launch.*", "language.pointwise")
     changes = [Change(file=file, name="HookChain.add", words=("add", "chain", "hook", "hookchain"))

@@ -8,7 +8,7 @@ import pytest
 
 from tridiff.fuzz.builds.alike import alike
 from tridiff.fuzz.builds.changed import MOST, MOST_CALLERS, MOST_MAKERS, Change, changes, places, watch
-from tridiff.fuzz.builds.words import SHARING, kinds, of_change, of_text, share
+from tridiff.fuzz.builds.words import APART, SHARING, kinds, of_change, of_text, share
 
 each = pytest.mark.parametrize
 BEFORE = '''"""A module."""
@@ -150,6 +150,16 @@ def test_words_are_those_of_the_statements_that_differ_and_of_what_they_stand_un
     assert "pow" in of_change("Held.__rpow__", ast.Module([], []), None, ())
     assert {"slice", "held"} <= {*of_change("Held.__getitem__", ast.Module([], []), None, ())} & (
         of_text("held = (1, 2)[::2]"))
+
+
+def test_words_of_a_small_part_that_differs_count_more_and_so_does_the_name_by_which_it_is_given():
+    text = "def f(fn, kind):\n    make(fn.name, noinline={}, file_name=fn.file_name)\n"
+    words = of_change("f", *(ast.parse(text.format(one)).body[0] for one in ("fn.noinline", "kind.noinline")),
+                      ["body.0"])
+    assert words.count("noinline") == words.count("kind") == APART and words.count("file_name") == 1
+    large = of_change("f", *(ast.parse(text.format(one)).body[0] for one in (
+        "fn.noinline", "one(two, three, four, five, six, seven, eight)")), ["body.0"])
+    assert large.count("noinline") == 1
 
 
 def test_the_number_behind_a_limits_name_is_a_word():

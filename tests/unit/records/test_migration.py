@@ -1,10 +1,12 @@
 """Cases of schema 1 become cases of schema 2 that launch the same kernels with the same arguments.
 
-`schema_1.json` holds one case of every form as tridiff 0.1 wrote it (`old`), the program and the delay that it means,
-and for loops the arguments of its main launches as tridiff 0.1 passed them, and those that plain ones have otherwise.
+`schema_1.json.xz` holds one case of every form as tridiff 0.1 wrote it (`old`), the program and the delay that it
+means, and for loops the arguments of its main launches as tridiff 0.1 passed them, and those that plain ones have
+otherwise.
 """
 
 import json
+import lzma
 from pathlib import Path
 from typing import Any
 
@@ -20,7 +22,7 @@ from tridiff.fuzz.records.migration import case_to_2, record_to_2
 from tridiff.fuzz.registry import find
 
 each = pytest.mark.parametrize
-OLD: list[dict[str, Any]] = json.loads(Path(__file__).with_name("schema_1.json").read_text(encoding="utf-8"))
+OLD: list[dict[str, Any]] = json.loads(lzma.decompress(Path(__file__).with_name("schema_1.json.xz").read_bytes()))
 IDS = [f"{one['old']['target']}-{number}" for number, one in enumerate(OLD)]
 
 
