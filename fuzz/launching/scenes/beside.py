@@ -22,7 +22,7 @@ from tridiff.fuzz.backends.device_errors import plainly, refusal
 from tridiff.fuzz.launching.apart import answered, tried
 from tridiff.fuzz.launching.bench import bench
 from tridiff.fuzz.launching.scene import Answers, Choices
-from tridiff.fuzz.launching.scenes import below
+from tridiff.fuzz.launching.scenes import below, profiler
 
 
 class _Shelf(cache.RemoteCacheBackend):  # type: ignore[misc]
@@ -229,7 +229,8 @@ def _named(*given: object, **named: object) -> object:
 _PARTS: dict[str, Callable[[], Iterator[object]]] = {
     "caches": _caches, "build": _build, "knobs": _knobs, "tools": _tools, "timers": _timers, "scratch": _scratch,
     "libraries": below.libraries, "active": below.active, "driver": below.driver, "launches": below.launches,
-    "maps": below.maps, "hips": below.hips, "assembler": below.assembler}
+    "maps": below.maps, "hips": below.hips, "assembler": below.assembler, "sessions": profiler.sessions,
+    "profiled": profiler.profiled}
 
 
 def _told(part: str) -> str:
