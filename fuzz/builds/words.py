@@ -22,7 +22,7 @@ SHARING = 8
 APART = 4
 """How much more what one text of a statement alone says has to do with the change than what both say."""
 SMALL = 8
-"""Words of such a part, at most."""
+"""Words of what differs in a statement, up to which it is one small part of that."""
 _SYNTAX = {"getitem": "Subscript Slice", "iter": "For ListComp", "enter": "With", "exit": "With", "mul": "Mult",
            "truediv": "Div", "and": "BitAnd", "or": "BitOr", "xor": "BitXor", "neg": "USub", "pos": "UAdd",
            "ne": "NotEq", "le": "LtE", "ge": "GtE", "floordiv": "FloorDiv", "lshift": "LShift", "rshift": "RShift"}
@@ -97,13 +97,13 @@ def of_change(name: str, old: ast.AST, new: ast.AST | None, ways: Iterable[str],
     lines = [last, *around, *_CAPITAL.findall(" ".join(around)), _SYNTAX.get(special, ""), _SYNTAX.get(
         reflected, reflected)]
     told: dict[bool, list[str]] = {True: [], False: []}
-    ways, close = tuple(ways), set[str]()
-    for way in ways if new is not None else ():
-        found = parts(_WORD.findall(_apart(_along(old, way)[-1], _along(new, way)[-1])))
-        close |= found if len(found) <= SMALL else set()
+    close = set[str]()
     for way, whole in itertools.product(ways, (old, new)):
         *under, node = _along(whole, way)
         told[whole is old] += map(_head, (*under[1:], node))
+        if whole is old:
+            small = parts(_WORD.findall(_apart(node, _along(new, way)[-1])))
+            close |= small if len(small) <= SMALL else set()
         if isinstance(node, ast.If):  # what stands under a condition says what it is about
             told[whole is old] += map(_head, (*node.body[:INSIDE], *node.orelse[:INSIDE]))
         if isinstance(node, ast.stmt) and whole is old:

@@ -100,8 +100,7 @@ def interpreted(request: Request) -> Interpreted:
 
 
 def _repair(request: Request) -> None:
-    interpreter.install(interpreter.Repairs(
-        block_truth=request.case is None or request.subject.startswith("own")))
+    interpreter.install(interpreter.Repairs.of("own" if request.case is None else request.subject))
 
 
 def _run(request: Request, made: Prepared, call: Call, number: int, source: Source, *,

@@ -202,20 +202,19 @@ def _playing(specs: Sequence[ShardSpec], marks: Mapping[str, float]) -> tuple[li
     of the highest mark, and of those that come together the one with the highest; and the rest."""
     chosen: dict[str, list[ShardSpec]] = {}
     left: list[ShardSpec] = []
-    best: dict[str, float] = {}
     counted: collections.Counter[str] = collections.Counter()
     for spec in specs:
         target = find(spec.target)
         played = tuple(case for case in spec.first if not target.draw.text(case)) if target.family == "launch" and (
             spec.target != _SOURCES and counted[spec.target] < PLAYED) else ()
         counted[spec.target] += len(played)
-        best[spec.target] = max(best.get(spec.target, 0.0), *(marks[case.digest] for case in spec.first))
         if played:
             ranked = sorted(played, key=lambda case: -marks[case.digest])
             chosen.setdefault(spec.target, []).append(_with(spec, tuple(ranked)))
         if rest := tuple(case for case in spec.first if case not in played):
             left.append(_with(spec, rest))
-    return list(in_turn(*(chosen[name] for name in sorted(chosen, key=lambda name: -best[name])))), left
+    turns = sorted(chosen.values(), key=lambda some: -max(marks[spec.first[0].digest] for spec in some))
+    return list(in_turn(*turns)), left
 
 
 def _with(spec: ShardSpec, cases: tuple[Case, ...]) -> ShardSpec:
@@ -241,17 +240,15 @@ def _tells(case: Case, pattern: re.Pattern[bytes]) -> bool:
 
 
 def _text(case: Case) -> str:
-    """What a case says, as one text."""
-    return "\n".join(_texts(case))
+    """What a case says, as one text: that of its pieces, or else itself with the words of what it does."""
+    draw = find(case.target).draw
+    return draw.text(case) or f"{canonical_json(case).decode()} {draw.about(case)}"
 
 
 def _texts(case: Case) -> list[str]:
-    """What a case says: the text of its pieces, or else itself with the words of what it does, once for each that it
-    does in turn."""
-    draw = find(case.target).draw
-    if said := draw.text(case):
-        return [said]
-    return [f"{canonical_json(case).decode()} {one}" for one in draw.about(case).splitlines() or ("",)]
+    """What a case says, once for each thing that it does in turn."""
+    several = find(case.target).draw.about(case).splitlines()
+    return [f"{canonical_json(case).decode()} {one}" for one in several] or [_text(case)]
 
 
 def _varied(spec: ShardSpec, pattern: re.Pattern[bytes]) -> Iterator[ShardSpec]:

@@ -37,19 +37,27 @@ def _words(scene: Scene, played: Scalar) -> str:
     waiting, words = [(module, first)], dict[str, None]()
     while waiting:
         one = waiting.pop()
-        defined, imported = _module(one[0])
+        defined, _ = _module(one[0])
         if one in known or one[1] not in defined:
             continue
         known.add(one)
-        node = _chosen(defined[one[1]], drawn)
-        # A literal is a kernel's text, or a name of what is looked at.
-        words |= dict.fromkeys(_WORD.findall(ast.unparse(node)))
-        for inner in ast.walk(node):
-            if isinstance(inner, ast.Attribute) and isinstance(inner.value, ast.Name):
-                waiting.append((".".join(imported.get(inner.value.id, ("", ""))), inner.attr))
-            elif isinstance(inner, ast.Name):
-                waiting.append(imported.get(inner.id, (one[0], inner.id)))
+        said, used = _said(_chosen(defined[one[1]], drawn), one[0])
+        words |= dict.fromkeys(said)
+        waiting += used
     return " ".join(words)
+
+
+@cache  # most of what a scene does it does for each that it plays in turn
+def _said(node: ast.AST, module: str) -> tuple[list[str], list[tuple[str, str]]]:
+    """The words of a statement of a module, and what it names: (module, name)."""
+    imported, used = _module(module)[1], list[tuple[str, str]]()
+    for inner in ast.walk(node):
+        if isinstance(inner, ast.Attribute) and isinstance(inner.value, ast.Name):
+            used.append((".".join(imported.get(inner.value.id, ("", ""))), inner.attr))
+        elif isinstance(inner, ast.Name):
+            used.append(imported.get(inner.id, (module, inner.id)))
+    # A literal is a kernel's text, or a name of what is looked at.
+    return _WORD.findall(ast.unparse(node)), used
 
 
 def _chosen(node: ast.stmt, drawn: set[object]) -> ast.AST:

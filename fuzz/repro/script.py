@@ -144,18 +144,15 @@ def script(
             raise
         request = replace(request, case=cut_row(case, entry.evidence.row))
         made = best(request)
-    if other is not None and kind(backend) == "interpreter":
+    if kind(backend) == "interpreter" and (other is not None or (fails and made.answer == "OK")):
         said = f"{made.text} {made.ran.reason} {made.beside and made.beside.reason}"
-        for way in ("around", "repaired") if re.search(_HIDES, said) else ("repaired",):
+        for way in ("around", "repaired") if other is not None and re.search(_HIDES, said) else ("repaired",):
             if not made.differs:
                 with contextlib.suppress(TridiffError):  # what there is, stays
                     apart = best(replace(request, **{way: True}))
-                    made = apart if apart.differs else made
-    if fails and made.answer == "OK" and kind(backend) == "interpreter":
-        with contextlib.suppress(TridiffError):  # what there is, stays
-            shown = best(replace(request, repaired=True))
-            made = shown if shown.answer == "BUG" else made
-        if made.answer == "OK":
+                    shows = way == "repaired" and fails and (made.answer, apart.answer) == ("OK", "BUG")
+                    made = apart if apart.differs or shows else made
+        if fails and made.answer == "OK":
             made = best(replace(request, only_repaired=True))
     if fails and made.answer == "OK" and kind(backend) == "cuda" and request.launches == 1 and not delayed:
         # The harness has launched much before, of which a register that nothing writes may hold what is left.

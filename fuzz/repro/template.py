@@ -8,6 +8,7 @@ from dataclasses import dataclass, field
 import jinja2
 
 from tridiff.fuzz.backends import kind
+from tridiff.fuzz.interpreter import Repairs
 from tridiff.fuzz.repro import frame
 from tridiff.fuzz.repro.request import Request
 from tridiff.fuzz.repro.source import Program
@@ -207,7 +208,7 @@ def render(body: Body, program: Program | Verbatim, request: Request, *, spacing
         ending=frame.ending(body.verdict, only_repaired=request.only_repaired),
         survived=frame.survived(only_repaired=request.only_repaired),
         repeated=repeated, repaired=request.repaired,
-        repairs="" if request.subject.startswith("own") else f"interpreter.Repairs.of({request.subject!r})",
+        repairs="" if Repairs.of(request.subject) == Repairs() else f"interpreter.Repairs.of({request.subject!r})",
         interpreted=name == "interpreter", compiled=name == "compile",
         asserts=asserts, attributes=attributes, language=language,
         constructor="GluonASTSource" if language else "ASTSource",
