@@ -1,7 +1,10 @@
 """Backend `cuda`: compile just in time and launch on the GPU."""
 
+import os
+import tempfile
 from collections import OrderedDict
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from typing import Any
 from weakref import WeakValueDictionary
 
@@ -62,12 +65,24 @@ class CudaRunner:
 
         JITFunction._do_compile = announced
 
-    def compile_anew(self) -> None:
-        """Forget what was compiled in this process."""
+    @contextmanager
+    def compiling_anew(self) -> Iterator[None]:
+        """Launches inside begin with nothing compiled: what this process holds is forgotten, what is on disk is not
+        looked at."""
         self._texts.clear()
         for function in self._have_compiled.values():
             function.device_caches.clear()
         self._have_compiled.clear()
+        usual = os.environ.get("TRITON_CACHE_DIR")
+        with tempfile.TemporaryDirectory(prefix="anew-", ignore_cleanup_errors=True) as empty:
+            os.environ["TRITON_CACHE_DIR"] = empty
+            try:
+                yield
+            finally:
+                if usual is None:
+                    del os.environ["TRITON_CACHE_DIR"]
+                else:
+                    os.environ["TRITON_CACHE_DIR"] = usual
 
     def _listen(self, *, cache_hit: bool, **about: Any) -> None:
         self._built += not cache_hit

@@ -1,5 +1,6 @@
 """One case, from description to verdict: materialise, launch, wait, check memory, judge."""
 
+import contextlib
 import dataclasses
 import time
 from collections.abc import Callable
@@ -181,10 +182,10 @@ class Executor:
         def begun() -> Attempt:
             return Attempt(case, target, subject, backend, self._device, runner, stage, want_inputs, staging)
 
-        attempt = begun()
+        attempt, compiling = begun(), contextlib.ExitStack()
         try:
             if observe is not None and observe.anew and self._kind == "cuda":
-                runner.compile_anew()  # type: ignore[attr-defined]
+                compiling.enter_context(runner.compiling_anew())  # type: ignore[attr-defined]
             if observe is not None and observe.stop == "source":
                 attempt.runner = self._sources(backend)
                 outcome = attempt.read_sources()
@@ -203,6 +204,7 @@ class Executor:
                 self.observed = Observed(code=code(attempt.reports))
             return self._told(attempt.failed(failure), begun), failure.spent
         finally:
+            compiling.close()
             if isinstance(attempt.runner, HoldsBack):
                 attempt.runner.compile_only = False
             if self._artefacts is not None:

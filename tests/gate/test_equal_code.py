@@ -187,7 +187,7 @@ def test_a_runner_on_a_device_compiles_what_it_would_launch(tmp_path: Path):
 
 
 ANEW = """
-import gc
+import gc, os, pathlib
 import torch, triton
 from tests.support.cases import addition
 from tridiff.fuzz.backends.cuda import CudaRunner
@@ -206,20 +206,20 @@ gc.collect()
 gc.freeze()  # as where workers are forked from: what was imported is not among the collector's objects
 runner = Runner()
 
-def announced():
-    stages = []
-    runner.on_stage = stages.append
-    Attempt(addition(rows=8, dtype="fp32"), target, parse_subject("own", target), "cuda", torch.device("cpu"), runner,
-            lambda name: None, False, None).compile_launches()
-    return stages.count("compile")
+def built():
+    attempt = Attempt(addition(rows=8, dtype="fp32"), target, parse_subject("own", target), "cuda", torch.device("cpu"),
+                      runner, lambda name: None, False, None)
+    attempt.compile_launches()
+    return sum(report.compiled for report in attempt.reports), bool(attempt.reports[0].ttgir)
 
-counts = [announced(), announced()]
-runner.compile_anew()
-print(*counts, announced(), announced())
+print(built(), built())
+with runner.compiling_anew():
+    print(built(), built())
+print(built(), sum(1 for _ in pathlib.Path(os.environ["TRITON_CACHE_DIR"]).iterdir()))
 """
 
 
 @pytest.mark.slow
 def test_what_a_process_has_compiled_is_compiled_again_on_request(tmp_path: Path):
     run = run_script(ANEW, interpret=False, env={"TRITON_CACHE_DIR": str(tmp_path)})
-    assert run.stdout.split() == ["1", "0", "1", "0"]
+    assert run.stdout.splitlines() == ["(1, True) (0, False)", "(1, True) (0, False)", "(0, False) 1"]
