@@ -16,6 +16,7 @@ def compiled(launch: Launch) -> None:
     session.refuse_ahead_of_time(launch.backend)
     device = session.device(launch.stage)
     settings = session.Settings(
+        configuration=session.configuration_of(launch.case.options),
         dynamic=bool(launch.case.params.get("dynamic", False)),
         persistent_reductions=bool(launch.case.params.get("persistent", True)))
     found = session.run(program(operation_of(launch.case)), tuple(one.to(device) for one in operands(launch)),

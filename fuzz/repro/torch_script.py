@@ -13,6 +13,7 @@ import torch
 from tridiff.fuzz.backends import kind
 from tridiff.fuzz.content.place import Buffer
 from tridiff.fuzz.errors import TridiffError
+from tridiff.fuzz.inductor.session import configuration_of
 from tridiff.fuzz.records import Case
 from tridiff.fuzz.repro import formulas, frame, literals
 from tridiff.fuzz.repro.arrays import held_once
@@ -54,13 +55,19 @@ for name in dir(generic):
     if name in own or isinstance(getattr(np, name, None), np.ufunc):
         vars(libdevice)[name] = vars(generic)[name] = by_numpy(own.get(name) or getattr(np, name))
 """
+_CHOSEN = """\
+from torch._inductor.runtime.triton_heuristics import CachingAutotuner
+# Inductor runs the fastest of a kernel's configurations, which is chance: here always the same one.
+CachingAutotuner.bench = lambda self, one, *_, **__: self.launchers.index(one) != {number} % len(self.launchers)
+"""
 
 
 @dataclass(frozen=True)
 class _Shown:
     """function: text of `compute`. inputs: its arguments, expressions by name. checked: what to append to the result
     to get the output that is looked at. checks: statements that look at it; right: true where it is right. laid: what
-    follows an argument's name where it does not lie in memory as it is written, with its device to be put in."""
+    follows an argument's name where it does not lie in memory as it is written, with its device to be put in.
+    several: Inductor has several configurations for its kernels."""
 
     function: str
     inputs: Mapping[str, str]
@@ -71,6 +78,7 @@ class _Shown:
     options: str = ""
     dynamic: bool = False
     laid: Mapping[str, str] = field(default_factory=dict)
+    several: bool = False
 
 
 def candidates(request: Request, target: Target, buffers: Mapping[str, Buffer], helper: str) -> Candidates | None:
@@ -112,6 +120,8 @@ def _text(request: Request, shown: _Shown, *, libdevice: str, tight: bool) -> st
     lines += ["import torch"] if cuda else (_WITHOUT_GPU + libdevice).splitlines()
     if cuda:
         lines += frame.gpu_guard("", tight=tight)
+        if shown.several:
+            lines += _CHOSEN.format(number=configuration_of(request.case.options)).splitlines()
     lines += ["", *shown.function.strip().splitlines(), ""]
     if any("small(0x" in text for text in shown.inputs.values()):
         lines += [*formulas.SMALL.splitlines(), ""]
@@ -169,7 +179,7 @@ def _operation(request: Request, target: Target, buffers: Mapping[str, Buffer]) 
     checks, right = _checks(request, target, buffers, "out", picked, buffers["out"].spec.dtype)
     return _Shown(
         function=_body(program(operation)), checked="", checks=checks, right=right, options=options,
-        dynamic=bool(case.params.get("dynamic", False)), expected=(),
+        dynamic=bool(case.params.get("dynamic", False)), expected=(), several=operation.family in ("reduction", "scan"),
         inputs={name: _value(buffer) for name, buffer in buffers.items() if buffer.values is not None},
         laid={name: text for name, buffer in buffers.items() if buffer.values is not None and (text := _laid(buffer))})
 
@@ -215,7 +225,7 @@ def _graph(request: Request, target: Target, buffers: Mapping[str, Buffer]) -> _
     checks, right = _checks(request, target, buffers, where, picked, buffers[where].spec.dtype)
     return _Shown(
         function=_body(program.text), inputs=inputs, options=options, checks=checks, right=right,
-        dynamic=bool(program.sizes) and not graph.schedules[0].static, expected=(),
+        dynamic=bool(program.sizes) and not graph.schedules[0].static, expected=(), several=graph.r is not None,
         checked=f"[{program.outputs.index(outputs[where])}]")
 
 

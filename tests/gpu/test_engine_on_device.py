@@ -9,6 +9,7 @@ from msgspec.structs import replace
 
 from tests.support.cases import addition, called, division, ramp, reduction
 from tests.support.content_specs import checksums, recorded
+from tests.support.in_subprocess import run_script
 from tridiff.fuzz.campaign import shard
 from tridiff.fuzz.campaign.record import ShardSpec
 from tridiff.fuzz.records import ArraySpec, Case, Constant, Content, LaunchOptions, Mixture, Verdict
@@ -157,3 +158,28 @@ def test_memory_faults_are_seen_on_the_device(pool: Pool, fault: str):
         assert outcome.signature.kind == "out_of_bounds"
     if fault == "tail_dropped":
         assert outcome.signature.kind == "unwritten"
+
+
+CONFIGURATIONS = """
+import torch
+from torch._inductor.runtime.triton_heuristics import CachingAutotuner
+from tridiff.fuzz.inductor import session
+
+launch, found = CachingAutotuner.run, []
+
+def watched(self, *arguments, **options):
+    try:
+        return launch(self, *arguments, **options)
+    finally:
+        found.append(str(self.launchers[0].config))
+
+CachingAutotuner.run = watched
+text, rows = "import torch\\ndef compute(a):\\n    return a.sum(-1)", torch.rand(64, 100, device="cuda")
+for number in (0, 1, 2, 0, 1, 2):
+    session.run(text, (rows,), settings=session.Settings(configuration=number))
+print(len(found), len(set(found[:3])), found[:3] == found[3:])
+"""
+
+
+def test_inductor_runs_the_configuration_that_a_case_names_and_not_the_fastest():
+    assert run_script(CONFIGURATIONS, interpret=False).stdout.split() == ["6", "3", "True"]

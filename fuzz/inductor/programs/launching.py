@@ -30,7 +30,7 @@ def launch_graph(launch: Launch) -> None:
     contents = {buffer.name: _contents(launch, buffer.name) for buffer in graph.buffers if buffer.role != "scratch"}
     schedule = graph.schedules[launch.schedule]
     settings = session.Settings(
-        emulate_precision_casts=program.emulated,
+        configuration=session.configuration_of(launch.case.options), emulate_precision_casts=program.emulated,
         persistent_reductions=graph.r is None or schedule.reduction == "persistent",
         dynamic=bool(program.sizes) and not schedule.static)
     tensors = tuple(contents[name].to(device) for name in program.arguments)

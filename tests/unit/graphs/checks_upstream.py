@@ -1,6 +1,7 @@
 """Programs and operations through torch.compile, run in Triton's interpreter. One child process: the first compilation
 takes seconds, every further one a tenth of one."""
 
+from types import SimpleNamespace
 from typing import Any
 
 import torch
@@ -29,7 +30,7 @@ from tridiff.fuzz.inductor.operations import OPERATIONS, program
 from tridiff.fuzz.inductor.programs.text import torch_program
 from tridiff.fuzz.interpreter import DeviceAssertFailed, OutOfBounds, Repairs
 from tridiff.fuzz.kinds.graphs import by_torch, launching
-from tridiff.fuzz.records import ArraySpec, Case, Content, Explicit, Outcome, Verdict
+from tridiff.fuzz.records import ArraySpec, Case, Content, Explicit, LaunchOptions, Outcome, Verdict
 from tridiff.fuzz.verdicts import Declined
 from tridiff.fuzz.versions import release
 from tridiff.fuzz.workers.execute import Executor
@@ -169,6 +170,20 @@ def check_one_program_is_compiled_once():
     other = session.run(source, (zeros(6),))
     assert (first.kernels, again.kernels, other.kernels) == (1, 0, 1)
     assert again.tensors[0].tolist() == [1] * 5
+
+
+def check_the_configuration_that_is_asked_for_is_the_fastest():
+    """In the interpreter Inductor times none; on a GPU the first call keeps the smallest time."""
+    from torch._inductor.runtime.triton_heuristics import CachingAutotuner
+
+    tuner, named = SimpleNamespace(launchers=["first", "second", "third"]), []
+    for number in range(2, 6):
+        session.run(_function("a + 5"), (ones(3),), settings=session.Settings(configuration=number))
+        named.append(min(tuner.launchers, key=lambda one: CachingAutotuner.bench(tuner, one, ones(3), stream=0)))
+    assert named == ["third", "first", "second", "third"]
+    counted = [session.configuration_of(LaunchOptions(num_warps=warps, num_stages=stages))
+               for warps, stages in ((1, 1), (2, 1), (4, 3), (16, 4))]
+    assert counted == [2, 3, 6, 9]
 
 
 def check_failures_are_told_apart():

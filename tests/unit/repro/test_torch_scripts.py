@@ -55,6 +55,8 @@ def test_other_subjects_are_left_to_the_writer_of_kernels():
 
 @pytest.mark.usefixtures("in_this_process")
 def test_the_script_of_a_looped_program_asks_for_loops():
-    """Whole rows in one tile have no carry between steps, and so not this finding."""
+    """Whole rows in one tile have no carry between steps, and so not this finding. One configuration runs, as where it
+    was found: Inductor has several for reductions, and takes the fastest."""
     found = script(ENTRIES.find("cannot-bitcast-data-type-b9438885ae"), backend="cuda", verify=False)
+    assert "CachingAutotuner.bench = lambda self, one, *_, **__: self.launchers.index(one) != 3 %" in found.text
     assert 'dynamic=False, options={"triton.persistent_reductions": False})(out0.cuda())' in found.text
