@@ -3,6 +3,7 @@
 import re
 
 _ADDRESS = re.compile(r"\b0x[0-9a-f]+|<generated [^>]*>|(?:/[\w.@-]+)+/| id='\d+'")
+_COMPARED = re.compile(r"(?<=instances of )('[\w.]+') and ('[\w.]+')")
 
 DEVICE_ASSERTED = "device-side assert triggered"
 """In full: torch ends its account of every CUDA error with advice about device-side assertions."""
@@ -19,8 +20,10 @@ def chain(error: BaseException) -> list[BaseException]:
 
 
 def plainly(text: str) -> str:
-    """A text of Triton's in one line, without addresses and folders, which are not the same twice."""
-    return " ".join(_ADDRESS.sub("", text).replace("; ", ", ").split())
+    """A text of Triton's in one line, without addresses and folders, which are not the same twice. Nor is it which of
+    two types Python names first that it cannot compare, where what it sorts was in a set."""
+    text = _COMPARED.sub(lambda found: " and ".join(sorted(found.groups())), _ADDRESS.sub("", text))
+    return " ".join(text.replace("; ", ", ").split())
 
 
 def refusal(error: BaseException) -> str:

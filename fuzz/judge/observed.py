@@ -1,10 +1,12 @@
 """What a launched case gave, for a comparison with another build."""
 
 import hashlib
+import os
 import re
 from collections.abc import Iterable, Mapping
 
 import torch
+import triton
 
 from tridiff.fuzz.backends.launch import LaunchReport
 from tridiff.fuzz.content.place import Buffer
@@ -15,6 +17,8 @@ from tridiff.fuzz.records.observed import Chunk, Observe, Observed, ObservedOutp
 
 _PTX_COMMENT = re.compile(r"//[^\n]*")
 _PTX_NAMES = re.compile(r"^\s*\.(?:loc|file|section|version|target)\b[^\n]*\n|\.debug_\w+[^}]*}", re.MULTILINE)
+_PTX_TEXT = re.compile(r"(\.b8 [\w$]+)\[\d+\] = \{([\d, ]+)\}")
+_HOME = os.path.dirname(triton.__file__).encode()
 _OF_ONE = ("shared", "registers")
 """Resources of one kernel at a time."""
 
@@ -88,15 +92,21 @@ def code(reports: Iterable[LaunchReport]) -> dict[str, str]:
 
 
 def normalised(text: str, stage: str) -> str:
-    """Code without what may differ and change nothing: comments, source locations, the kernel's name, and the version
-    lines of PTX."""
+    """Code without what may differ and change nothing: comments, source locations, the kernel's name, the version lines
+    of PTX, and the folder of Triton, which assertions of its own functions say when they fail."""
     if stage == "ptx":
-        text = _PTX_NAMES.sub("", _PTX_COMMENT.sub("", text))
+        text = _PTX_TEXT.sub(_without_home, _PTX_NAMES.sub("", _PTX_COMMENT.sub("", text)))
     else:
         text = _MLIR_PLACE.sub("", text)
     for number, name in enumerate(dict.fromkeys(_KERNEL_NAME.findall(text))):
         text = re.sub(rf"(?<![\w$.]){re.escape(name)}(?![\w$])", f"kernel{number}", text)
     return "\n".join(line.strip() for line in text.splitlines() if line.strip())
+
+
+def _without_home(found: re.Match[str]) -> str:
+    """A text in PTX, which is written as bytes."""
+    said = bytes(map(int, found[2].split(",")))
+    return f"{found[1]} = {said.replace(_HOME, b'triton')!r}" if _HOME in said else found[0]
 
 
 def _resources(reports: Iterable[LaunchReport]) -> dict[str, int]:

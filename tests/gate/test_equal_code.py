@@ -223,3 +223,41 @@ print(built(), sum(1 for _ in pathlib.Path(os.environ["TRITON_CACHE_DIR"]).iterd
 def test_what_a_process_has_compiled_is_compiled_again_on_request(tmp_path: Path):
     run = run_script(ANEW, interpret=False, env={"TRITON_CACHE_DIR": str(tmp_path)})
     assert run.stdout.splitlines() == ["(1, True) (0, False)", "(1, True) (0, False)", "(0, False) 1"]
+
+
+ASSERTING = """
+import triton
+from triton.backends.compiler import GPUTarget
+from triton.compiler import ASTSource
+from tridiff.fuzz.judge.observed import normalised
+from tridiff.kernels.generated import load
+
+kernel = load('''
+import triton
+import triton.language as tl
+
+@triton.jit
+def kernel(x, y, message: tl.constexpr):
+    values = tl.load(x + tl.arange(0, 64))
+    tl.device_assert(values > 0, message)
+    tl.store(y, tl.sum(values))
+''', name="asserting").kernel
+
+for message in ("too small", "not positive"):
+    made = triton.compile(ASTSource(kernel, {"x": "*i32", "y": "*i32"}, {"message": message}),
+                          target=GPUTarget("cuda", 90, 32), options={"debug": True, "sanitize_overflow": True})
+    for text in (made.asm["ptx"], normalised(made.asm["ptx"], "ptx")):
+        print(hash(text))
+"""
+
+
+@pytest.mark.slow
+def test_the_folder_of_a_build_is_no_code_and_what_an_assertion_says_is(tmp_path: Path):
+    """An assertion in a function of Triton's, such as that of a sum's overflow, says in which file it stands."""
+    (tmp_path / "elsewhere").mkdir()
+    (tmp_path / "elsewhere/triton").symlink_to(installed())
+    here, there = (run_script(ASSERTING, interpret=False, env={
+        "PYTHONHASHSEED": "0", "TRITON_CACHE_DIR": str(tmp_path / f"cache{number}")} | more).stdout.split()
+        for number, more in enumerate(({}, {"PYTHONPATH": str(tmp_path / "elsewhere")})))
+    assert [one == other for one, other in zip(here, there, strict=True)] == [False, True, False, True]
+    assert len(set(here)) == 4

@@ -159,3 +159,6 @@ def test_a_launch_that_failed_for_no_said_reason_is_right_where_an_assertion_is_
 def test_a_text_without_addresses_keeps_names_of_files_whole():
     """A name that is drawn by chance has 0x in it one time in some hundred."""
     assert plainly("ptxas /tmp/some.folder/tmpq0x3fab.ptx; at 0x7f31\n ends") == "ptxas tmpq0x3fab.ptx, at ends"
+    unlike = "'<' not supported between instances of '{}' and '{}'"
+    assert plainly(unlike.format("str", "module")) == plainly(unlike.format("module", "str")) == unlike.format(
+        "module", "str")
