@@ -24,6 +24,7 @@ from tridiff.fuzz.gate.judge import judged
 from tridiff.fuzz.gate.plan import gate_shards
 from tridiff.fuzz.gate.policy import Policy
 from tridiff.fuzz.gate.record import ApiChange, GateSummary, Side
+from tridiff.fuzz.gate.settled import settle
 from tridiff.fuzz.gate.sweeps import run_sweeps, swept
 from tridiff.fuzz.pair.log import shown
 from tridiff.fuzz.records import CorpusEntry, Environment, Record, decode, pretty_json
@@ -164,6 +165,8 @@ def run(gate: Gate, watch: Callable[[Progress], None], *, policy: Policy, since:
     candidate = msgspec.structs.replace(gate.about.candidate, torch=torch, environments=tuple(environments.values()))
     baseline = msgspec.structs.replace(gate.about.baseline, torch=torch)
     kept, doubtful = _counted(gate)
+    if not kept and not summary.interrupted and baseline.triton == candidate.triton:
+        settle(gate.state, gate.campaign.plan.shards)
     found = judged(summary, kept, state=gate.state, policy=policy, baseline=baseline,
                    candidate=candidate, api=changes.result(), seconds=time.monotonic() - since,
                    shards=gate.campaign.plan.shards, corpus=gate.corpus, sweeps=sweeps)

@@ -11,6 +11,9 @@ from tridiff.fuzz.pair.pool import PairPool
 from tridiff.fuzz.records import Case, CorpusEntry, Outcome
 from tridiff.fuzz.records.pair import Numeric, PairOutcome, Relation, RunTime
 
+CODE_KEPT = 3
+"""Pairs of a shard that are kept in full because of their code alone."""
+
 _REASONS = 120
 """Characters of a reason in the log."""
 
@@ -54,19 +57,23 @@ class PairLog:
     """Keeps the pairs of a shard (`fuzz.campaign.recorder`)."""
 
     def __init__(self, state: Path, shard: int, pool: PairPool, *, issue: str = "") -> None:
-        self._path = state / f"pairs-{shard:05}.jsonl"
+        self._path = _log(state, shard)
         self._findings = state / "pairs"
         self._pool, self._issue = pool, issue
         self._cells: tuple[set[str], set[str]] = (set(), set())
         """What was reached on each build."""
+        self._code = 0
+        """Drawn cases of other code so far."""
 
     def note(self, case: Case, phase: str, outcome: Outcome, number: int) -> None:
-        """Write what the pool found last; of cases run to shrink or confirm only those that differ. number: of drawn
-        cases before this one."""
+        """Write what the pool found last; of cases run to shrink or confirm only those that differ. In full those that
+        differ, and the first ones of other code. number: of drawn cases before this one."""
         pair = self._pool.last
         if pair is None or pair.case != case:
             return
-        if pair.relation.different:
+        code = bool(pair.code_changed) and phase == "fuzz"
+        self._code += code
+        if pair.relation.different or (code and self._code <= CODE_KEPT):
             self._findings.mkdir(exist_ok=True)
             path = _file(self._findings, case, pair.candidate.subject, pair.candidate.backend)
             path.write_bytes(msgspec.json.encode(pair))
@@ -109,15 +116,33 @@ def _line(pair: PairOutcome, number: int, cells: tuple[tuple[str, ...], tuple[st
 def lines(state: Path, *, without: Container[int] = ()) -> Iterator[PairLine]:
     """All lines of a campaign's pairs, each case once: one that was written when a kill came is run and written again,
     and a line that was cut off is none. without: numbers of shards that are left out."""
+    return (line for shard, line in of_shards(state) if shard not in without)
+
+
+def of_shards(state: Path) -> Iterator[tuple[int, PairLine]]:
+    """The same lines, with the number of their shard."""
     for path in sorted(state.glob("pairs-*.jsonl")):
-        if int(path.stem.removeprefix("pairs-")) in without:
-            continue
         found: dict[int, PairLine] = {}
         for line in path.read_bytes().splitlines():
             with contextlib.suppress(msgspec.MsgspecError):
                 one = _LINE.decode(line)
                 found[one.number] = one
-        yield from found.values()
+        shard = int(path.stem.removeprefix("pairs-"))
+        yield from ((shard, one) for one in found.values())
+
+
+def corrected(state: Path, shard: int, line: PairLine) -> None:
+    """Write the line of a case anew; the earlier one no longer counts."""
+    with open(_log(state, shard), "ab") as file:
+        file.write(b"\n" + msgspec.json.encode(line))
+
+
+def in_full(state: Path, line: PairLine) -> PairOutcome | None:
+    """The pair of a line, if it was kept."""
+    for path in (state / "pairs").glob(f"{line.digest}-*-{_safe(line.backend)}.json"):
+        with contextlib.suppress(OSError, msgspec.MsgspecError):
+            return msgspec.json.decode(path.read_bytes(), type=PairOutcome)
+    return None
 
 
 def shown(state: Path, entry: CorpusEntry) -> PairOutcome | None:
@@ -131,4 +156,12 @@ def shown(state: Path, entry: CorpusEntry) -> PairOutcome | None:
 
 def _file(folder: Path, case: Case, subject: str, backend: str) -> Path:
     """One case may differ on several backends, and in other ways."""
-    return folder / f"{re.sub(r'[^a-z0-9_.+-]', '_', f'{case.digest}-{subject}-{backend}')}.json"
+    return folder / f"{_safe(f'{case.digest}-{subject}-{backend}')}.json"
+
+
+def _safe(name: str) -> str:
+    return re.sub(r"[^a-z0-9_.+-]", "_", name)
+
+
+def _log(state: Path, shard: int) -> Path:
+    return state / f"pairs-{shard:05}.jsonl"

@@ -346,8 +346,12 @@ def _with_what_was_compiled(pair: PairOutcome, ahead: PairOutcome) -> PairOutcom
         msgspec.structs.replace(ran, compiled_kernels=ran.compiled_kernels + made.compiled_kernels,
                                 cells=tuple(sorted({*ran.cells, *made.cells})))
         for ran, made in ((pair.baseline, ahead.baseline), (pair.candidate, ahead.candidate)))
-    return msgspec.structs.replace(pair, baseline=before, candidate=after, control=ahead.control,
-                                   code_changed=ahead.code_changed or pair.code_changed)
+    pair = msgspec.structs.replace(pair, baseline=before, candidate=after, control=ahead.control)
+    if not ahead.code_changed or ahead.observed is None or pair.observed is None:
+        return pair
+    compiled = (msgspec.structs.replace(ran, code=made.code) for ran, made in
+                zip(pair.observed, ahead.observed, strict=True))
+    return msgspec.structs.replace(pair, code_changed=ahead.code_changed, observed=tuple(compiled))
 
 
 def _flaky(pair: PairOutcome, side: str, lacks: str) -> PairOutcome:
