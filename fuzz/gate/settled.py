@@ -5,6 +5,7 @@ there, and all workers of a build are copies of one process. So where no more th
 speak against a candidate of its baseline's version, these run again in new processes of both builds.
 """
 
+import tempfile
 import time
 from pathlib import Path
 
@@ -41,10 +42,12 @@ def settle(state: Path, shards: tuple[ShardSpec, ...]) -> None:
     unsteady: list[dict[str, str]] = [{} for _ in found]
     try:
         for _ in range(ROUNDS):
-            for (_, line), pair, names in zip(found, pairs, unsteady, strict=True):
-                if pair is not None and _left(line, names):
-                    names |= _apart(pair, _again(pair, shards, state, end))
-            close_pools()
+            # What earlier processes compiled lies in the gate's own folder.
+            with tempfile.TemporaryDirectory(prefix="anew-", ignore_cleanup_errors=True) as empty:
+                for (_, line), pair, names in zip(found, pairs, unsteady, strict=True):
+                    if pair is not None and _left(line, names):
+                        names |= _apart(pair, _again(pair, shards, Path(empty), end))
+                close_pools()
     except (TridiffError, TimeUp):
         pass
     finally:
@@ -60,11 +63,11 @@ def settle(state: Path, shards: tuple[ShardSpec, ...]) -> None:
             corrected(state, shard, changed)
 
 
-def _again(pair: PairOutcome, shards: tuple[ShardSpec, ...], state: Path, end: float) -> PairOutcome | None:
-    """The pair from processes of its own; None where a side refuses its case."""
+def _again(pair: PairOutcome, shards: tuple[ShardSpec, ...], folder: Path, end: float) -> PairOutcome | None:
+    """The pair from processes of its own, which compile into the folder; None where a side refuses its case."""
     backend = pair.candidate.backend
     like = next(spec for spec in shards if kind(spec.backend) == kind(backend))
-    pool = pool_for(replace(like, backend=backend, subject=pair.candidate.subject), state)
+    pool = pool_for(replace(like, backend=backend, subject=pair.candidate.subject), folder)
     assert isinstance(pool, PairPool)
     pool.execute(pair.case, pair.candidate.subject, backend=backend, until=end)
     return pool.last

@@ -138,10 +138,12 @@ def corrected(state: Path, shard: int, line: PairLine) -> None:
 
 
 def in_full(state: Path, line: PairLine) -> PairOutcome | None:
-    """The pair of a line, if it was kept."""
+    """The pair of a line, if it was kept. One case may have run on several subjects."""
     for path in (state / "pairs").glob(f"{line.digest}-*-{_safe(line.backend)}.json"):
         with contextlib.suppress(OSError, msgspec.MsgspecError):
-            return msgspec.json.decode(path.read_bytes(), type=PairOutcome)
+            found = msgspec.json.decode(path.read_bytes(), type=PairOutcome)
+            if set(line.code_changed) <= set(found.code_changed):
+                return found
     return None
 
 

@@ -346,12 +346,14 @@ def _with_what_was_compiled(pair: PairOutcome, ahead: PairOutcome) -> PairOutcom
         msgspec.structs.replace(ran, compiled_kernels=ran.compiled_kernels + made.compiled_kernels,
                                 cells=tuple(sorted({*ran.cells, *made.cells})))
         for ran, made in ((pair.baseline, ahead.baseline), (pair.candidate, ahead.candidate)))
-    pair = msgspec.structs.replace(pair, baseline=before, candidate=after, control=ahead.control)
-    if not ahead.code_changed or ahead.observed is None or pair.observed is None:
-        return pair
-    compiled = (msgspec.structs.replace(ran, code=made.code) for ran, made in
-                zip(pair.observed, ahead.observed, strict=True))
-    return msgspec.structs.replace(pair, code_changed=ahead.code_changed, observed=tuple(compiled))
+    observed = pair.observed
+    if ahead.code_changed and ahead.observed is not None and observed is not None:
+        # What differs and what was seen belong together.
+        first, second = (msgspec.structs.replace(ran, code=made.code) for ran, made in
+                         zip(observed, ahead.observed, strict=True))
+        observed = first, second
+    return msgspec.structs.replace(pair, baseline=before, candidate=after, control=ahead.control, observed=observed,
+                                   code_changed=ahead.code_changed or pair.code_changed)
 
 
 def _flaky(pair: PairOutcome, side: str, lacks: str) -> PairOutcome:

@@ -83,6 +83,7 @@ def test_other_code_is_launched_each_time():
     assert before.compilations == after.compilations == 3 + 3 + CODE_AGAIN, "only what was compiled alone is made again"
     assert pool.last is not None and pool.last.code_changed == ("ptx",) and pool.marked({"cell"}) == {"cell"}
     assert pool.last.baseline.cells == ("tt.load",), "what was compiled ahead counts"
+    assert pool.last.observed is not None and [seen.code["ptx"] for seen in pool.last.observed] == ["a", "b"]
 
 
 def test_equal_code_is_launched_each_time_where_builds_launch_in_other_ways():

@@ -51,6 +51,8 @@ def settle(monkeypatch: pytest.MonkeyPatch, state: Path, first: PairPool, *later
         found = next(rounds, None)
         if found is None:
             raise TimeUp
+        assert folder != state and not list(folder.iterdir()), "what was compiled before is not taken from disk"
+        (folder / "cache").touch()
         return found
 
     monkeypatch.setattr(settled, "pool_for", fresh)
@@ -86,7 +88,7 @@ def test_many_cases_and_those_for_which_there_is_no_time_stand(monkeypatch: pyte
     first, now = pair(("one", "1"), ("other", "1")), pair(("one", "1"), ("one", "1"))
     many = settle(monkeypatch, tmp_path / "many", first, now, cases=settled.FEW + 1)
     assert [line.code_changed for line in many] == [("ptx",)] * (settled.FEW + 1)
-    late = settle(monkeypatch, tmp_path / "late", pair(("one", "1"), ("other", "1")), now, cases=2)
+    late = settle(monkeypatch, tmp_path / "late", pair(("one", "1"), ("other", "1")), now, cases=2)  # one has its turn
     assert [line.code_changed for line in late] == [(), ("ptx",)]
 
 
