@@ -1,12 +1,12 @@
 """What a launched case gave, for a comparison with another build."""
 
+import functools
 import hashlib
-import os
 import re
 from collections.abc import Iterable, Mapping
+from pathlib import Path
 
 import torch
-import triton
 
 from tridiff.fuzz.backends.launch import LaunchReport
 from tridiff.fuzz.content.place import Buffer
@@ -18,7 +18,6 @@ from tridiff.fuzz.records.observed import Chunk, Observe, Observed, ObservedOutp
 _PTX_COMMENT = re.compile(r"//[^\n]*")
 _PTX_NAMES = re.compile(r"^\s*\.(?:loc|file|section|version|target)\b[^\n]*\n|\.debug_\w+[^}]*}", re.MULTILINE)
 _PTX_TEXT = re.compile(r"(\.b8 [\w$]+)\[\d+\] = \{([\d, ]+)\}")
-_HOME = os.path.dirname(triton.__file__).encode()
 _OF_ONE = ("shared", "registers")
 """Resources of one kernel at a time."""
 
@@ -105,8 +104,15 @@ def normalised(text: str, stage: str) -> str:
 
 def _without_home(found: re.Match[str]) -> str:
     """A text in PTX, which is written as bytes."""
-    said = bytes(map(int, found[2].split(",")))
-    return f"{found[1]} = {said.replace(_HOME, b'triton')!r}" if _HOME in said else found[0]
+    said, home = bytes(map(int, found[2].split(","))), _home()
+    return f"{found[1]} = {said.replace(home, b'triton')!r}" if home in said else found[0]
+
+
+@functools.cache
+def _home() -> bytes:
+    import triton  # not before code was compiled: who prepares workers imports this file and must not import Triton
+
+    return str(Path(triton.__file__).parent).encode()
 
 
 def _resources(reports: Iterable[LaunchReport]) -> dict[str, int]:
