@@ -57,7 +57,7 @@ class PairLog:
     """Keeps the pairs of a shard (`fuzz.campaign.recorder`)."""
 
     def __init__(self, state: Path, shard: int, pool: PairPool, *, issue: str = "") -> None:
-        self._path = _log(state, shard)
+        self._state, self._shard = state, shard
         self._findings = state / "pairs"
         self._pool, self._issue = pool, issue
         self._cells: tuple[set[str], set[str]] = (set(), set())
@@ -78,9 +78,7 @@ class PairLog:
             path = _file(self._findings, case, pair.candidate.subject, pair.candidate.backend)
             path.write_bytes(msgspec.json.encode(pair))
         if phase == "fuzz":
-            with open(self._path, "ab") as file:
-                # The end of a line that was cut off is no beginning of this one.
-                file.write(b"\n" + msgspec.json.encode(_line(pair, number, self._fresh(pair), self._issue)))
+            write(self._state, self._shard, _line(pair, number, self._fresh(pair), self._issue))
 
     def _fresh(self, pair: PairOutcome) -> tuple[tuple[str, ...], tuple[str, ...]]:
         """Cells reached for the first time, where both builds made a kernel of the case."""
@@ -114,26 +112,30 @@ def _line(pair: PairOutcome, number: int, cells: tuple[tuple[str, ...], tuple[st
 
 
 def lines(state: Path, *, without: Container[int] = ()) -> Iterator[PairLine]:
-    """All lines of a campaign's pairs, each case once: one that was written when a kill came is run and written again,
-    and a line that was cut off is none. without: numbers of shards that are left out."""
-    return (line for shard, line in of_shards(state) if shard not in without)
+    """All lines of a campaign's pairs, each case once: of one that was written again (a kill came) the last, and a line
+    that was cut off is none. without: numbers of shards that are left out."""
+    return (line for _, line in of_shards(state, without=without))
 
 
-def of_shards(state: Path) -> Iterator[tuple[int, PairLine]]:
-    """The same lines, with the number of their shard."""
+def of_shards(state: Path, *, without: Container[int] = ()) -> Iterator[tuple[int, PairLine]]:
+    """The same lines, each with the number of its shard."""
     for path in sorted(state.glob("pairs-*.jsonl")):
+        shard = int(path.stem.removeprefix("pairs-"))
+        if shard in without:
+            continue
         found: dict[int, PairLine] = {}
         for line in path.read_bytes().splitlines():
             with contextlib.suppress(msgspec.MsgspecError):
                 one = _LINE.decode(line)
                 found[one.number] = one
-        shard = int(path.stem.removeprefix("pairs-"))
-        yield from ((shard, one) for one in found.values())
+        for one in found.values():
+            yield shard, one
 
 
-def corrected(state: Path, shard: int, line: PairLine) -> None:
-    """Write the line of a case anew; the earlier one no longer counts."""
-    with open(_log(state, shard), "ab") as file:
+def write(state: Path, shard: int, line: PairLine) -> None:
+    """Add a line; an earlier one of its case no longer counts."""
+    with open(state / f"pairs-{shard:05}.jsonl", "ab") as file:
+        # The end of a line that was cut off is no beginning of this one.
         file.write(b"\n" + msgspec.json.encode(line))
 
 
@@ -163,7 +165,3 @@ def _file(folder: Path, case: Case, subject: str, backend: str) -> Path:
 
 def _safe(name: str) -> str:
     return re.sub(r"[^a-z0-9_.+-]", "_", name)
-
-
-def _log(state: Path, shard: int) -> Path:
-    return state / f"pairs-{shard:05}.jsonl"
