@@ -11,7 +11,7 @@ from tridiff.fuzz.backends.available import available_backends
 from tridiff.fuzz.cli.options import EntryName, OtherSubject, SavedFindings, chosen_backends, count, seconds
 from tridiff.fuzz.cli.text import coloured, console
 from tridiff.fuzz.corpus.installed import DEFAULT
-from tridiff.fuzz.corpus.store import Corpus
+from tridiff.fuzz.corpus.store import Corpus, readable
 from tridiff.fuzz.errors import TridiffError, writing
 from tridiff.fuzz.records import Case, pretty_json_without_defaults
 from tridiff.fuzz.repro.script import default_backend
@@ -85,5 +85,5 @@ def _elements(case: Case) -> int:
 
 def _write(path: Path, made: Smaller) -> Path:
     with writing(path, fix="choose another --out"):
-        path.write_text(pretty_json_without_defaults(made.entry))
+        path.write_bytes(readable(made.entry))
     return path

@@ -12,11 +12,11 @@ from tridiff.fuzz.backends.available import available_backends
 from tridiff.fuzz.blame.laboratory import Laboratory
 from tridiff.fuzz.blame.localise import backend_here, blame
 from tridiff.fuzz.blame.way_round import WayRound, lines, way_round
+from tridiff.fuzz.corpus.store import readable
 from tridiff.fuzz.errors import TridiffError, writing
 from tridiff.fuzz.explain.explain import What, Wish, explain
 from tridiff.fuzz.explain.model import Departure, Explanation
 from tridiff.fuzz.records import Blame, CorpusEntry
-from tridiff.fuzz.records.codec import pretty_json_without_defaults
 from tridiff.fuzz.report.explained import page
 from tridiff.fuzz.report.findings import facts, verdicts
 from tridiff.fuzz.report.issue import issue
@@ -75,7 +75,7 @@ def _bundle(entry: CorpusEntry, out: _Writer, backend: str, seconds: float, time
     here = backend or backend_here(entry, available_backends(), found_version())
     found_on = entry.found_in.backend
     shown_on = backend or (found_on if runs_here(found_on) or not here or kind(here) == "evaluated" else here)
-    out.write("entry.json", "the finding; `tridiff repro entry.json` runs it", pretty_json_without_defaults(entry))
+    out.write("entry.json", "the finding; `tridiff repro entry.json` runs it", readable(entry).decode())
     out.write("expected.txt", "inputs, expected and actual values, or the end of the log",
               "\n".join(evidence_of(entry)) or "nothing was recorded")
     out.write("environment.txt", "where it was found", "\n".join(_environment(entry)))

@@ -11,12 +11,12 @@ import msgspec
 from tridiff.fuzz.campaign import history
 from tridiff.fuzz.campaign.record import Summary
 from tridiff.fuzz.campaign.records import CAMPAIGN, GATE, Kind, kind_of, newest
-from tridiff.fuzz.corpus.store import Corpus, parse
+from tridiff.fuzz.corpus.store import Corpus, parse, readable
 from tridiff.fuzz.coverage.record import Ledger
 from tridiff.fuzz.coverage.show import ledgers
 from tridiff.fuzz.errors import TridiffError
 from tridiff.fuzz.gate.record import GateSummary
-from tridiff.fuzz.records import CorpusEntry, pretty_json_without_defaults
+from tridiff.fuzz.records import CorpusEntry
 from tridiff.fuzz.records.codec import decode_file, printable
 from tridiff.fuzz.records.reading import read_bytes
 from tridiff.fuzz.report.campaigns import Record, campaign_report
@@ -134,7 +134,7 @@ def read_scripts(folder: Path) -> dict[str, Script]:
 def keep_entries(folder: Path, entries: Iterable[CorpusEntry]) -> None:
     """Keep the entries of new findings with the record, which then needs no corpus to be read. Raises OSError."""
     for entry in entries:
-        put(folder / FINDINGS / f"{entry.id}.json", pretty_json_without_defaults(entry))
+        put(folder / FINDINGS / f"{entry.id}.json", readable(entry).decode())
 
 
 def keep_scripts(folder: Path, scripts: Mapping[str, Script]) -> None:

@@ -25,7 +25,7 @@ from tridiff.fuzz.report import blames, publish, scripts
 from tridiff.fuzz.report.issue import issue
 from tridiff.fuzz.report.model import Script
 from tridiff.fuzz.report.publish import publish_campaign, publish_gate, untold
-from tridiff.fuzz.report.record import kept_entries, read_gate, read_scripts, read_summary
+from tridiff.fuzz.report.record import keep_entries, kept_entries, read_gate, read_scripts, read_summary
 from tridiff.fuzz.repro.script import Answer, Run, Script as Written, script as script_of
 
 each = pytest.mark.parametrize
@@ -132,6 +132,14 @@ def test_a_new_finding_comes_out_with_its_blame_within_half_of_the_time(
     publish_night(folder, replace(one, blame=(kept,)), corpus=store)
     publish_night(folder, one, corpus=store, seconds=15.0)
     assert len(blamed) == 1, "not what is blamed already, nor where there is no time for it"
+
+
+def test_a_finding_of_more_values_than_a_file_may_hold_is_kept_without_them(tmp_path: Path):
+    one = entry(NEW)
+    one = replace(one, evidence=replace(one.evidence, inputs={"a": tuple(map(str, range(60_000))), "b": ("7",)}))
+    keep_entries(tmp_path, [one])
+    kept = kept_entries(tmp_path)[NEW]
+    assert kept.case == one.case and kept.evidence.inputs == {"a": (), "b": ("7",)}
 
 
 def test_planted_faults_are_reported_to_nobody(
