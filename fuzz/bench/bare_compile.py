@@ -1,10 +1,14 @@
-"""Bare loop: compile and launch the kernels that the harness would, nothing else. Prints kernels per second.
+"""Bare loop: compile and, on a GPU, launch the kernels that the harness would, nothing else. Prints for each target
+how many and in how many seconds of a process, as JSON.
 
 The cases come from the same strategies as in a campaign, drawn before the clock starts, and their arrays lie
-in device memory by then. What remains is `kernel[grid](...)` and a synchronisation: no drawing, no content,
-no judging, no messages, nothing on disk but Triton's own cache.
+in the device's memory by then. What remains is `kernel[grid](...)` and a synchronisation, or the compilation for a
+chip: no drawing, no content, no judging, no messages, nothing on disk but Triton's own cache.
 """
 
+import contextlib
+import json
+import math
 import multiprocessing
 import multiprocessing.synchronize
 import sys
@@ -12,56 +16,84 @@ import time
 from typing import Any
 
 
-def _loop(number: int, until: float, targets: tuple[str, ...], ready: multiprocessing.synchronize.Barrier,
-          results: Any) -> None:
-    import torch
+def _loop(ready: multiprocessing.synchronize.Barrier, results: Any, *arguments: Any) -> None:
+    try:
+        results.put(_compiled(ready, *arguments))
+    except BaseException:
+        ready.abort()
+        results.put({})
+        raise
 
+
+def _compiled(ready: multiprocessing.synchronize.Barrier, number: int, until: float, backend: str, draws: float,
+              targets: tuple[str, ...]) -> dict[str, tuple[int, float]]:
+    import torch
+    import triton
+
+    from tridiff.fuzz.backends.compile import CompileRunner, pointer_to
     from tridiff.fuzz.backends.cuda import CudaRunner
-    from tridiff.fuzz.backends.launch import Launch, resolve
+    from tridiff.fuzz.backends.launch import Launch, Runner, resolve
     from tridiff.fuzz.content.place import place
     from tridiff.fuzz.known.draws import draw_cases
     from tridiff.fuzz.registry import find
     from tridiff.fuzz.target import Limits
+    from tridiff.oracles.dtypes import dtype
 
-    device, runner = torch.device("cuda"), CudaRunner()
+    device = torch.device("cuda")
+    triton.set_allocator(lambda size, alignment, stream: torch.empty(size, dtype=torch.uint8, device=device))
+    runner: Runner = CudaRunner() if backend == "cuda" else CompileRunner(backend.partition(":")[2])
     by_target: list[list[Launch]] = []
     for name in targets:
         target, prepared = find(name), list[Launch]()
-        number_of_cases = int(16 * max(until - time.time(), 1))
+        number_of_cases = math.ceil(draws * max(until - time.time(), 1))
         for case in draw_cases(name, Limits(elements=1 << 14, rows=1 << 10), number_of_cases, seed=number):
-            pointers = {spec.name: place(spec, case.sizes, device=device).pointer for spec in case.arrays}
-            prepared.append(Launch(case=case, pointers=pointers, helper=resolve(target.subjects["own"]), fault="",
-                                   planted="", options=case.options, runner=runner))
+            pointers = {spec.name: place(spec, case.sizes, device=device).pointer if backend == "cuda" else
+                        pointer_to(spec.dtype, aligned=spec.layout.offset * dtype(spec.dtype).itemsize % 16 == 0)
+                        for spec in case.arrays}
+            prepared += (Launch(case=case, pointers=pointers, helper=resolve(target.subjects["own"]), fault="",
+                                planted="", options=case.options, runner=runner, schedule=schedule)
+                         for schedule in range(1 + target.run.schedules(case)))
         by_target.append(prepared)
     # In turns: a campaign gives every target the same share, and their kernels cost the compiler differently.
-    launches = [launch for turn in zip(*by_target, strict=True) for launch in turn]
+    launches = [launch for turn in zip(*by_target, strict=False) for launch in turn]
     first = launches.pop()
     find(first.case.target).run.launch(first)
-    torch.cuda.synchronize()
+    runner.synchronise()
     ready.wait()
-    started, done = time.perf_counter(), 0
+    done: dict[str, tuple[int, float]] = {}
     for launch in launches:
         if time.time() >= until:
             break
-        find(launch.case.target).run.launch(launch)
-        torch.cuda.synchronize()
-        done += sum(report.compiled for report in launch.reports)
-    results.put(done / max(time.perf_counter() - started, 1e-9))
+        started = time.perf_counter()
+        # What fails does so in a campaign as well, and takes its time there.
+        with contextlib.suppress(Exception):
+            find(launch.case.target).run.launch(launch)
+        runner.synchronise()
+        kernels, seconds = done.get(launch.case.target, (0, 0.0))
+        done[launch.case.target] = (kernels + sum(report.compiled for report in launch.reports),
+                                    seconds + time.perf_counter() - started)
+    return done
 
 
 def main() -> None:
-    """Arguments: when to end (seconds since 1970), processes, target names."""
-    until, processes, targets = float(sys.argv[1]), int(sys.argv[2]), tuple(sys.argv[3:])
+    """Arguments: when to end (seconds since 1970), backend, processes, cases to draw of each target for each second,
+    target names."""
+    until, backend, processes, draws = float(sys.argv[1]), sys.argv[2], int(sys.argv[3]), float(sys.argv[4])
+    targets = tuple(sys.argv[5:])
     context = multiprocessing.get_context("spawn")
     ready = context.Barrier(processes)
     results = context.SimpleQueue()
-    running = [context.Process(target=_loop, args=(i, until, targets, ready, results)) for i in range(processes)]
+    running = [context.Process(target=_loop, args=(ready, results, i, until, backend, draws, targets))
+               for i in range(processes)]
     for process in running:
         process.start()
-    total = sum(results.get() for _ in running)
+    found = [results.get() for _ in running]
     for process in running:
         process.join()
-    print(total)
+    if any(process.exitcode for process in running):
+        sys.exit(1)
+    told = {name: [one[name] for one in found if name in one] for name in targets}
+    print(json.dumps({name: [sum(part) for part in zip(*parts, strict=True)] for name, parts in told.items() if parts}))
 
 
 if __name__ == "__main__":

@@ -1,6 +1,7 @@
 """What is measured, in the time that was asked for. Nothing here asserts a speed."""
 
 import contextlib
+import json
 import os
 import signal
 import statistics
@@ -22,6 +23,7 @@ from tridiff.fuzz.campaign.store import ShardStore
 from tridiff.fuzz.errors import TridiffError
 from tridiff.fuzz.known.draws import draw_cases
 from tridiff.fuzz.records import ArraySpec, Case, Content, LaunchOptions, Mixture, Outcome, Small
+from tridiff.fuzz.registry import all_targets
 from tridiff.fuzz.target import Limits
 from tridiff.fuzz.target.subjects import with_fault
 from tridiff.fuzz.workers import protocol
@@ -31,7 +33,8 @@ FRESH_TARGETS = ("triton.floordiv", "triton.mod", "helpers.div_floor_integer", "
 """Targets whose cases are mostly kernels that have never been compiled."""
 
 ENDING = 4.0
-"""Seconds before a campaign's time is up at which its workers are told to stop: each ends its case, then itself."""
+"""Seconds before its time is up at which a campaign or a bare loop is told to stop: each process ends its case, then
+itself."""
 
 LEAST, MOST = 10.0, 3600.0
 """Seconds that all measurements together may be given."""
@@ -81,15 +84,19 @@ def steps(backend: str, workers: int) -> list[Step]:
     """What is measured on a backend; what takes a time of its own comes first, so that the rest can make up for it."""
     first = [Step(name="drawing cases", weight=1, run=_draw),
              Step(name="the driver's own cost", weight=1, run=lambda until: _overhead(backend, until))]
+    programs = Step(name=f"generated programs compiled by {workers} workers beside a bare loop", weight=18,
+                    run=lambda until: _programs(backend, workers, until))
     if backend != "cuda":
-        return [*first, Step(name=f"a campaign on {backend}, {workers} workers", weight=18,
-                             run=lambda until: _campaign_rate(backend, workers, until))]
+        return [*first, *[programs] * (kind(backend) == "compile"),
+                Step(name=f"a campaign on {backend}, {workers} workers", weight=18,
+                     run=lambda until: _campaign_rate(backend, workers, until))]
     return [*first,
             Step(name="replacing workers that die", weight=5, run=_replacement),
             Step(name="one worker beside a naive Hypothesis loop", weight=6, run=_loops),
             Step(name="rows judged in batches beside a bare launch and compare", weight=6, run=_rows),
             Step(name=f"kernels compiled by {workers} workers beside a bare loop", weight=12,
-                 run=lambda until: _kernels(workers, until))]
+                 run=lambda until: _kernels(workers, until)),
+            programs]
 
 
 def _run(planned: list[Step], seconds: float, tell: Callable[[str], None]) -> Iterator[Measurement]:
@@ -148,11 +155,13 @@ def _overhead(backend: str, until: float) -> list[Measurement]:
                         limit="two SQLite writes; the case is on disk before it is launched")]
 
 
-def _campaign(backend: str, workers: int, until: float) -> tuple[Counts, float]:
+def _campaign(targets: tuple[str, ...], backend: str, workers: int, until: float
+              ) -> tuple[Counts, float, dict[str, int]]:
     """Counts, and the wall seconds they took, once every worker has had its first cases: a night is not made of
-    starts, and their cost has lines of its own. KeyboardInterrupt if it was interrupted."""
+    starts, and their cost has lines of its own; by target the kernels compiled, those of the starts as well.
+    KeyboardInterrupt if it was interrupted."""
     left = max(until - time.monotonic(), 1.0)
-    options = CampaignOptions(seconds=left + 60, targets=FRESH_TARGETS, subjects=("own",), backends=(backend,),
+    options = CampaignOptions(seconds=left + 60, targets=targets, subjects=("own",), backends=(backend,),
                               devices=(0,), workers=workers, seed=1, shrink=False)
     with tempfile.TemporaryDirectory() as folder:
         shards = tuple(replace(one, elements=1 << 14, rows=1 << 10)
@@ -176,26 +185,28 @@ def _campaign(backend: str, workers: int, until: float) -> tuple[Counts, float]:
             raise TooLate(f"{workers} workers had not all judged a case {left - ENDING:.0f} s after they began")
         (start, first), (end, last) = moments[0], moments[-1]
         return (Counts(**{name: getattr(last, name) - getattr(first, name) for name in last.__struct_fields__}),
-                max(end - start, 1e-9))
+                max(end - start, 1e-9),
+                {one.target: one.counts.compiled_kernels for one in summary.by_target})
 
 
 def _campaign_rate(backend: str, workers: int, until: float) -> list[Measurement]:
-    counts, spent = _campaign(backend, workers, until)
+    counts, spent, _ = _campaign(FRESH_TARGETS, backend, workers, until)
     return [Measurement(name=f"cases on {backend}, {workers} workers", value=counts.executed / spent, unit="1/s",
                         limit="the interpreter runs Python per operation" if backend == "interpreter" else
                               "Triton compiles for about 50 ms per kernel"),
             Measurement(name="rows judged", value=counts.row_inputs / spent, unit="1/s")]
 
 
-def _bare(script: str, until: float, *arguments: str) -> float:
-    """The number that a bare loop prints: run in its own processes, without any part of the harness around it. Its
+def _bare(script: str, until: float, *arguments: str) -> str:
+    """What a bare loop prints: run in its own processes, without any part of the harness around it. Its
     first argument is the moment, in seconds since 1970, at which it must have ended."""
     left = max(until - time.monotonic(), 1.0)
+    end = time.time() + max(left - ENDING, 1.0)
     with tempfile.TemporaryDirectory() as cache:
         environment = dict(os.environ, TRITON_CACHE_DIR=cache, TRITON_DEFAULT_FP_FUSION="1", OMP_NUM_THREADS="1")
         # A session of its own, so that what it starts can be ended with it.
         process = subprocess.Popen(
-            [sys.executable, "-m", f"tridiff.fuzz.bench.{script}", str(time.time() + left - 1), *arguments],
+            [sys.executable, "-m", f"tridiff.fuzz.bench.{script}", str(end), *arguments],
             stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True, env=environment, start_new_session=True)
         try:
             output, errors = process.communicate(timeout=left + 1)
@@ -208,9 +219,14 @@ def _bare(script: str, until: float, *arguments: str) -> float:
     if process.returncode:
         last = errors.strip().splitlines()[-1:] or ["no message"]
         raise TooLate(f"the bare loop {script} failed ({last[0][:200]})")
-    value = float(output.split()[-1])
+    return output
+
+
+def _bare_rate(script: str, until: float) -> float:
+    """The rate that a bare loop prints."""
+    value = float(_bare(script, until).split()[-1])
     if not value > 0:
-        raise TooLate(f"the bare loop {script} had not begun after {left:.0f} s")
+        raise TooLate(f"the bare loop {script} did nothing in its time")
     return value
 
 
@@ -220,15 +236,39 @@ def _half(until: float) -> float:
     return now + max(until - now, 0.0) / 2
 
 
+def _beside_bare(targets: tuple[str, ...], backend: str, workers: int, draws: float, until: float
+                 ) -> tuple[float, float, float]:
+    """Kernels per second of as many bare processes as there are workers, with as many kernels of each target as a
+    campaign, and of that campaign; the share of its workers' seconds that went into compiling. draws: cases of each
+    target that a bare process has ready for each second."""
+    told = json.loads(_bare("bare_compile", _half(until), backend, str(workers), str(draws), *targets))
+    each = {name: seconds / kernels for name, (kernels, seconds) in told.items() if kernels}
+    counts, spent, made = _campaign(targets, backend, workers, until)
+    if lacking := sorted(name for name, number in made.items() if number and name not in each):
+        raise TooLate(f"the bare loop compiled nothing of {', '.join(lacking)}")
+    if not counts.compiled_kernels:
+        raise TooLate("the campaign compiled nothing")
+    alone = sum(number * each[name] for name, number in made.items() if number) / workers
+    return sum(made.values()) / alone, counts.compiled_kernels / spent, counts.compile_seconds / (workers * spent)
+
+
 def _kernels(workers: int, until: float) -> list[Measurement]:
-    bare = _bare("bare_compile", _half(until), str(workers), *FRESH_TARGETS)
-    counts, spent = _campaign("cuda", workers, until)
-    rate = counts.compiled_kernels / spent
+    bare, rate, _ = _beside_bare(FRESH_TARGETS, "cuda", workers, 16, until)
     return [Measurement(name=f"bare compile and launch loop, {workers} processes", value=bare, unit="kernels/s",
                         limit="Triton's compiler: about 50 ms of one core per kernel"),
             Measurement(name=f"compiled, launched and judged, {workers} workers", value=rate, unit="kernels/s",
                         beside="the bare loop over the same kernels", ratio=rate / bare,
                         limit="Triton's compiler; the rest is judging and cases whose kernel was known")]
+
+
+def _programs(backend: str, workers: int, until: float) -> list[Measurement]:
+    targets = tuple(name for name in all_targets() if name.startswith("codegen."))
+    bare, rate, share = _beside_bare(targets, backend, workers, 1, until)
+    return [Measurement(name=f"bare loop over generated programs, {workers} processes", value=bare, unit="kernels/s",
+                        limit="Triton's compiler: 100 to 800 ms of one core per program"),
+            Measurement(name=f"generated programs on {backend}, {workers} workers", value=rate, unit="kernels/s",
+                        beside="the bare loop over the same programs", ratio=rate / bare,
+                        limit=f"Triton's compiler, {share:.0%} of the workers' time")]
 
 
 def _batch_case(rows: int, columns: int) -> Case:
@@ -240,7 +280,7 @@ def _batch_case(rows: int, columns: int) -> Case:
 
 
 def _rows(until: float) -> list[Measurement]:
-    bare = _bare("bare_rows", _half(until))
+    bare = _bare_rate("bare_rows", _half(until))
     rows, columns = 1 << 19, 16
     with Pool(PoolOptions(backend="cuda", memory=32 << 30, spare=False)) as pool:
         case = _batch_case(rows, columns)
@@ -277,7 +317,7 @@ def _one_worker(until: float) -> tuple[float, float]:
 
 
 def _loops(until: float) -> list[Measurement]:
-    naive = _bare("bare_hypothesis", _half(until))
+    naive = _bare_rate("bare_hypothesis", _half(until))
     rate, rows = _one_worker(until)
     return [Measurement(name="naive Hypothesis loop, one input a launch, one process", value=naive, unit="inputs/s",
                         limit="one draw, one launch and one synchronisation per input"),

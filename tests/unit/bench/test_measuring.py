@@ -9,6 +9,7 @@ import pytest
 from tests.support.refusals import refused
 from tridiff.fuzz.bench import measure
 from tridiff.fuzz.bench.measure import Measurement, Step, TooLate, run_bench, steps
+from tridiff.fuzz.campaign.record import Counts
 from tridiff.fuzz.cli.app import run
 from tridiff.fuzz.cli.failure import ending
 
@@ -76,6 +77,19 @@ def test_what_cannot_be_shortened_comes_before_what_can(backend: str):
     names = [one.name for one in steps(backend, 4)]
     assert names[:2] == ["drawing cases", "the driver's own cost"] and "4 workers" in names[-1]
     assert ("replacing workers that die" in names) == (backend == "cuda")
+
+
+def test_a_campaign_is_held_against_a_bare_loop_over_as_many_kernels_of_each_target(monkeypatch: pytest.MonkeyPatch):
+    """One of b costs four of a: 10 and 30 of them take two bare processes 65 s, and the campaign 100."""
+    monkeypatch.setattr(measure, "_bare", lambda *asked: '{"a": [100, 100.0], "b": [5, 20.0]}')
+    monkeypatch.setattr(measure, "_campaign", lambda *asked: (
+        Counts(compiled_kernels=40, compile_seconds=150.0), 100.0, {"a": 10, "b": 30, "c": 0}))
+    bare, programs = measure._programs("compile:sm_90", 2, 0.0)
+    assert (bare.value, programs.value, programs.ratio) == (40 / 65, 0.4, 0.65)
+    assert programs.limit == "Triton's compiler, 75% of the workers' time"
+    monkeypatch.setattr(measure, "_bare", lambda *asked: '{"a": [100, 100.0]}')
+    with pytest.raises(TooLate, match="the bare loop compiled nothing of b"):
+        measure._programs("compile:sm_90", 2, 0.0)
 
 
 @each("seconds", [0.0, 5.0, -1.0, 1e9, math.nan])
