@@ -73,7 +73,7 @@ class Counts(Record, kw_only=True):
     compiled_kernels: int = 0
     shrink_runs: int = 0
     busy_seconds: float = 0.0
-    """Shard time spent fuzzing, summed over shards."""
+    """Seconds of all runs; drawing cases and waiting left out."""
     compile_seconds: float = 0.0
     judge_seconds: float = 0.0
     """Of that: on compiling, and on holding results against the references."""

@@ -199,9 +199,10 @@ def _throughput(counts: Counts, summary: Summary) -> tuple[tuple[str, str], ...]
         ("inputs judged per second", f"{counts.row_inputs / seconds:,.0f}"),
         ("kernels compiled per second", f"{counts.compiled_kernels / seconds:,.1f}"),
         ("launches per second", f"{counts.launches / seconds:,.1f}"),
-        ("of worker time: compiling", f"{counts.compile_seconds / busy:.0%}"),
-        ("of worker time: judging", f"{counts.judge_seconds / busy:.0%}"),
-        ("of worker time: shrinking", f"{counts.shrink_seconds / busy:.0%}"),
+        ("of the workers' time: in runs", f"{counts.busy_seconds / seconds / summary.options.workers:.0%}"),
+        ("of runs: compiling", f"{counts.compile_seconds / busy:.0%}"),
+        ("of runs: judging", f"{counts.judge_seconds / busy:.0%}"),
+        ("of runs: shrinking", f"{counts.shrink_seconds / busy:.0%}"),
     ]
     if summary.programs is not None:
         one = summary.programs

@@ -115,6 +115,12 @@ def test_kinds_of_cells(cell: str, kind: str):
     assert sort(cell) == kind
 
 
+def test_what_the_workers_did_is_told_in_parts_of_their_time_and_of_their_runs(tmp_path: Path):
+    told = dict(of(night(tmp_path)).throughput)
+    assert (told["of the workers' time: in runs"], told["of runs: compiling"], told["of runs: judging"]) == (
+        "98%", "79%", "4%")
+
+
 def test_trends_are_of_campaigns_on_the_same_software_up_to_this_one(tmp_path: Path):
     folder = night(tmp_path)
     assert of(folder).trends == ()
