@@ -65,7 +65,8 @@ def from_bits(pattern: int, dtype: str) -> str:
     if info.kind == "int":
         return str(pattern - (1 << info.bits) if pattern >> (info.bits - 1) else pattern)
     bits, mantissa = _float_fields(dtype)
-    value = float(np.array([pattern], dtype=f"u{bits // 8}").view(numpy_dtype(dtype))[0])
+    narrow = np.array([pattern], dtype=f"u{bits // 8}").view(numpy_dtype(dtype))[0]
+    value = float(narrow)
     if value != value:
         sign = "-" if pattern >> (bits - 1) else ""
         field = pattern & ((1 << mantissa) - 1)
@@ -73,8 +74,10 @@ def from_bits(pattern: int, dtype: str) -> str:
         return f"{sign}nan" if canonical else f"{sign}nan:{field:#x}"
     short = {"fp32": 9, "fp16": 5, "bf16": 4}.get(dtype)
     if short is not None and value - value == 0:
-        # The shortest decimal that survives the round trip through the narrow type.
-        for digits in range(1, short + 1):
+        # The shortest decimal that survives the round trip through the narrow type; of its own types numpy tells how
+        # many digits it has at least.
+        least = 1 if dtype == "bf16" else len(np.format_float_scientific(abs(narrow), trim="-").partition("e")[0]) - 1
+        for digits in range(max(least, 1), short + 1):
             candidate = repr(float(f"{value:.{digits}g}"))
             if to_bits(candidate, dtype) == pattern:
                 return candidate
