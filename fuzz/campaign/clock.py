@@ -130,6 +130,10 @@ class Clock:
             shrink_seconds=max(min(spec.shrink_seconds, left), SHORTEST_SHRINK),
             overtime=self._overtime(now))
 
+    def left(self) -> float:
+        """Seconds until nothing is started any more; 0 where a campaign has a number of cases instead of a time."""
+        return max(self._end - time.monotonic(), 0.0) if self._timed else 0.0
+
     def _overtime(self, now: float) -> float:
         return max(self._end + GRACE - now, self._began + FIRST - now, SHORTEST_SHARD)
 

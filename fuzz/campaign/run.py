@@ -9,6 +9,7 @@ import time
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from pathlib import Path
+from typing import NamedTuple, cast
 
 from msgspec.structs import replace
 
@@ -16,7 +17,8 @@ from tridiff.fuzz.campaign import outcomes, state
 from tridiff.fuzz.campaign.cache import cache_in_memory
 from tridiff.fuzz.campaign.clock import Clock
 from tridiff.fuzz.campaign.deal import Deal, dealt
-from tridiff.fuzz.campaign.drivers import drivers, force_of, hand, in_turn, interrupts, lost
+from tridiff.fuzz.campaign.drivers import Waiting, drivers, force_of, hand, in_turn, interrupts, lost
+from tridiff.fuzz.campaign.early import Early
 from tridiff.fuzz.campaign.findings import Unfinished, doubt, hurries, unfinished
 from tridiff.fuzz.campaign.gathered import Gathered
 from tridiff.fuzz.campaign.known import Known, provide, release_claims
@@ -52,6 +54,14 @@ class Progress:
     shards: int
     elapsed: float
     findings: tuple[str, ...]
+
+
+class _Early(NamedTuple):
+    """A finding that is taken up for some seconds while others draw, in one of the places for processes."""
+
+    one: Unfinished
+    seconds: float
+    place: int
 
 
 Watcher = Callable[[Progress], None]
@@ -212,6 +222,7 @@ class _Run:
         self._waiting = Deal(campaign.plan, self._state, waiting, results)
         spent = sum(result.seconds for result in results)
         self._clock = Clock(waiting, self._options, spent=spent, since=self._started)
+        self._early = Early(self._options)
         self._told_at, self._tellings = 0.0, Tellings(self._state)
         self._executed = False
         """Whether any case was judged."""
@@ -282,12 +293,19 @@ class _Run:
         directory = str(self._state.resolve())
         places: dict[int, int | None] = {}
 
-        def take(place: int) -> ShardSpec:
+        def take(place: int) -> ShardSpec | _Early:
+            found = self._early.next(unfinished(self._state), self._open, self._clock.left())
+            if found is not None:
+                return _Early(*found, place)
             spec = self._waiting.popleft(None if self._options.scheduler else place)
             places[spec.index] = place
             return spec
 
-        def start(spec: ShardSpec) -> concurrent.futures.Future[ShardResult]:
+        def start(spec: ShardSpec | _Early) -> concurrent.futures.Future[ShardResult | None]:
+            if isinstance(spec, _Early):
+                found_by = next(one for one in self._campaign.shards() if one.index == spec.one.shard)
+                return hand(executor, spec.seconds + STUCK, finish_finding, found_by, directory, spec.one, spec.seconds,
+                            place=spec.place)
             self._open[spec.index] = spec
             allotted = self._clock.allot(spec, self._waiting.pressing() + 1, unfinished=self._unfinished())
             allotted = replace(allotted, lacking=tuple(self._waiting.lacking(spec).items()))
@@ -298,10 +316,15 @@ class _Run:
             return hand(executor, limit, _run_since, allotted, directory, time.monotonic(),
                         place=places.pop(spec.index))
 
-        for ended in in_turn(self._waiting, start, at_once=self._options.workers, asked=asked,
+        waiting: Waiting[ShardSpec | _Early] = self._waiting
+        for ended in in_turn(waiting, start, at_once=self._options.workers, asked=asked,
                              stop=self._campaign.stop, force=force_of(executor), take=take):
             for spec, future in ended:
-                self._take(future, spec, over=asked() or self._clock.over())
+                if isinstance(spec, _Early):
+                    self._early.ended(spec.one)
+                else:
+                    self._take(cast("concurrent.futures.Future[ShardResult]", future), spec,
+                               over=asked() or self._clock.over())
             self._told()
             if self._over() and self._waiting and (self._clock.given_up() or self._executed or (
                     self._campaign.counts().executed)):

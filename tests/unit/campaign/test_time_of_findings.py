@@ -13,6 +13,7 @@ from tests.support.fake_pool import FakePool, stand_in
 from tests.support.outcomes import outcome_of, wrong_in
 from tridiff.fuzz.campaign import budget, clock, run, shard
 from tridiff.fuzz.campaign.clock import Clock
+from tridiff.fuzz.campaign.early import EACH, Early
 from tridiff.fuzz.campaign.findings import Unfinished, keep, unfinished
 from tridiff.fuzz.campaign.plan import plan_shards
 from tridiff.fuzz.campaign.record import Counts, Plan, ShardResult, ShardSpec
@@ -201,10 +202,10 @@ class Clocked:
     """Shards and findings of a campaign that take time on paper: of `findings`, each is followed up in a second."""
 
     def __init__(self, monkeypatch: pytest.MonkeyPatch, now: list[float], root: Path, *, findings: int,
-                 prefix: str = "") -> None:
+                 prefix: str = "", workers: int = 1) -> None:
         options = campaign_options(seconds=600.0, targets=("triton.vector_add",), subjects=("own",),
-                                   backends=("interpreter",), by_yield=True)
-        self.now, self.granted = now, list[float]()
+                                   backends=("interpreter",), by_yield=True, workers=workers)
+        self.now, self.granted, self.followed = now, list[float](), list[tuple[float, str, float]]()
         self.campaign = run.Campaign.start(Plan(id="one", options=options, shards=plan_shards(options)),
                                            root=root)
         self.drawn = list[tuple[float, float]]()
@@ -216,7 +217,7 @@ class Clocked:
         monkeypatch.setattr(run, "run_shard", self.shard)
         monkeypatch.setattr(run, "finish_finding", self.finish)
         monkeypatch.setattr(run, "unfinished", lambda state: [
-            Unfinished(shard=0, signature=None, case=None, outcome=None, finding=path.stem)
+            Unfinished(shard=0, signature=wrong_in(addition(), path.stem), case=None, outcome=None, finding=path.stem)
             for path in sorted((state / "unfinished").glob("*.json"))])
 
     def shard(self, spec: ShardSpec, directory: str) -> ShardResult:
@@ -227,6 +228,7 @@ class Clocked:
 
     def finish(self, spec: ShardSpec, directory: str, one: Unfinished, seconds: float) -> None:
         self.granted.append(seconds)
+        self.followed.append((self.now[0], one.finding, seconds))
         self.now[0] += 1.0
 
 
@@ -256,3 +258,27 @@ def test_time_that_findings_do_not_use_is_for_those_behind_them_and_then_for_dra
     finished = one.drawn.index(next(pair for pair in one.drawn if pair[0] > began + 600 - kept))
     assert sum(seconds for _, seconds in one.drawn[finished:]) > kept - 3 - run.WORTH - 1, "and then it drew on"
     assert began + 600 - run.WORTH <= now[0] <= began + left
+
+
+def test_findings_are_taken_up_while_others_draw_where_workers_are_enough(
+        tmp_path: Path, here: type[FakePool], monkeypatch: pytest.MonkeyPatch, now: list[float]):
+    """Two of eight workers at most, each finding once before any is again, and none whose shard has not ended."""
+    one = Clocked(monkeypatch, now, tmp_path, findings=3, workers=8)
+    one.campaign.run(lambda progress: None)
+    drawing = [(moment, name) for moment, name, seconds in one.followed if seconds == EACH]
+    assert {name for _, name in drawing[:3]} == {name for _, name in drawing[3:]} == {"0", "1", "2"}
+    assert len(drawing) == 6
+    assert sum(one.drawn[0]) <= drawing[0][0] < drawing[-1][0] < one.drawn[-1][0]
+
+
+@each("changes", [{"workers": 3}, {"shrink": False}, {"by_yield": False}, {"builds": ("a", "b")}])
+def test_where_they_are_few_or_time_is_short_findings_wait_for_the_end(changes: dict[str, object]):
+    options = campaign_options(**{"seconds": 600.0, "by_yield": True, "workers": 8} | changes)
+    waiting = Unfinished(shard=0, signature=wrong_in(addition(), "out"), case=addition(), outcome=outcome_of(
+        addition(), Verdict.DISAGREE, wrong_in(addition(), "out")))
+    assert Early(options).next([waiting], (), 300.0) is None
+    usual = Early(campaign_options(seconds=600.0, by_yield=True, workers=8))
+    assert usual.next([waiting], {0}, 300.0) is None and usual.next([waiting], (), 4.0) is None
+    assert usual.next([waiting], (), 9.0) == (waiting, 9.0) and usual.next([waiting], (), 9.0) is None
+    usual.ended(waiting)
+    assert usual.next([waiting], (), 300.0) == (waiting, EACH)
