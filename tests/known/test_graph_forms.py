@@ -239,6 +239,14 @@ def test_the_absolute_value_of_a_product_of_two_floats_may_be_the_product(dtype:
     assert [one.nodes[3] for one in made] == ([op("maximum", 2, 2)] if known else [])
 
 
+@each("name, comes", [("fmod", [op("maximum", 2, 2)]), ("remainder", [op("maximum", 2, 2), op("add", 2, 0)]),
+                      ("mod_operator", [])])
+def test_a_remainder_of_a_product_of_two_floats_may_be_the_product(name: str, comes: list[Node]):
+    graph = vector(load("in0"), load("in1"), op("mul", 0, 1), op(name, 2, 0), store("out0", X, 3), in0="fp32",
+                   in1="fp32", out0="fp32")
+    assert [one.nodes[3] for one in forms.ABS_OF_PRODUCT.defective(graph)] == comes
+
+
 @each("kind, asks, known", [
     ("fp64", op("frexp", 2), True), ("fp64", cast(2, "i64", bitcast=True), True),
     ("fp32", op("frexp", 2), False), ("fp64", cast(2, "i64"), False)])

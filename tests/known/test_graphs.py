@@ -285,6 +285,23 @@ def test_an_integer_beyond_a_half_is_known_where_it_is_stored_and_controlled_whe
         assert any(records) == controlled and len(records) == 1 + controlled
 
 
+def test_a_negative_product_is_left_as_its_remainder_and_may_saturate_behind_that():
+    """From machine code of ptxas 12.8 and 12.9: FSETP.GEU of a product and a divisor's absolute value."""
+    nodes = load("in0"), load("in1"), op("mul", 0, 1), op("remainder", 2, 0)
+    kinds = {"in0": "fp32", "in1": "fp32"}
+    rehearsal = rehearse(case_of(vector(*nodes, store("out0", X, 3), out0="fp32", **kinds), mixed=True))
+    right, (a, b) = rehearsal.outputs()["out0"], typed(rehearsal, "in0", "in1")
+    left = torch.where(a * b < 0, a * b + a.clamp(min=0), right)
+    assert taken(rehearsal, out0=left) == ("product-of-two-reads-is-a-square",)
+    assert taken(rehearsal, out0=left + 1) == ()
+    rehearsal = rehearse(case_of(vector(*nodes, op("mul", 3, 3), op("mul", 4, 4), store("out0", X, 5), out0="fp8e5",
+                                        **kinds), mixed=True))
+    assert float((left**4).max()) > 61440
+    squared = (left**4).clamp(max=57344).to(torch.float8_e5m2)
+    assert taken(rehearsal, out0=squared) == ("product-of-two-reads-is-a-square",)
+    assert taken(rehearsal, out0=(left**4).clamp(max=49152).to(torch.float8_e5m2)) == ()
+
+
 def test_a_quotient_without_a_constant_or_a_place_in_a_thread_is_known_and_another_place_is_not():
     """ceildiv(r, 3) of elements 64 apart, of which constants 2 and 66 are lost."""
     graph = matrix(Index(expr=apply("ceildiv", Sym(name="r"), num(3))), store("out0", at(127), 0), rows=1, columns=127,

@@ -325,8 +325,9 @@ def _sign_of_absolute(analysis: Analysis, node: Pointwise) -> Result:
 
 def _abs_of_product(analysis: Analysis, node: Pointwise) -> Result:
     """ptxas 12.8 to 13.4 takes two reads of one address for one value, whatever is written between them, and their
-    product for a square, of which it leaves out the absolute value. Descriptors and conversions of layouts read many
-    values at one address of shared memory. (`a * b < 0` is false to it as well; nobody has seen that in a program.)"""
+    product for a square, of which it leaves out the absolute value, also the one in fmod. Descriptors, conversions of
+    layouts and reductions read many values at one address of shared memory. (`a * b < 0` is false to it as well; nobody
+    has seen that in a program.)"""
     product = analysis.nodes[node.args[0]]
     if not isinstance(product, Pointwise) or product.op != "mul" or analysis.dtype(node.args[0]) not in (
             "fp32", "fp64") or len({analysis.nodes[k] for k in product.args}) == 1:
@@ -335,8 +336,10 @@ def _abs_of_product(analysis: Analysis, node: Pointwise) -> Result:
 
 
 def _abs_left_out(analysis: Analysis, node: Pointwise) -> Iterator[Changes]:
-    """The product."""
-    yield _everywhere(analysis, node, Pointwise(op="maximum", args=node.args * 2))
+    """The product; as a remainder, of which fmod leaves a negative one as it is, also with the divisor added."""
+    yield _everywhere(analysis, node, Pointwise(op="maximum", args=node.args[:1] * 2))
+    if node.op == "remainder":
+        yield _everywhere(analysis, node, Pointwise(op="add", args=node.args))
 
 
 def _sign_of_negated(analysis: Analysis, node: Pointwise) -> Result:
@@ -451,7 +454,8 @@ TRUTH_AS_FLOAT = Form(label="truth as bits of a float", kinds=(Cast,), rewritten
 BITS_AGAINST_ZERO = Form(label="bits of a half compared with 0", kinds=(Cast,), rewritten=_bits_against_zero)
 SIGN_OF_ABSOLUTE = Form(label="sign of an integer's abs", ops=ABSOLUTE, rewritten=_sign_of_absolute)
 BITS_OF_ABSOLUTE = Form(label="bits of an abs of fp64", ops=ABSOLUTE, rewritten=_bits_of_absolute)
-ABS_OF_PRODUCT = Form(label="abs of a product", ops=ABSOLUTE, rewritten=_abs_of_product, computed=_abs_left_out)
+ABS_OF_PRODUCT = Form(label="abs of a product", ops=(*ABSOLUTE, "fmod", "remainder"), rewritten=_abs_of_product,
+                      computed=_abs_left_out)
 SIGN_OF_NEGATED = Form(label="sign of a negated i16", ops=NEGATIONS, rewritten=_sign_of_negated)
 FP8_EXPONENT = Form(label="power to the bits of an fp8", ops=("pow",), rewritten=_fp8_exponent)
 HALF_OF_SUMS = Form(label="half of a 16-bit sum", kinds=(Load, Pointwise, Index), ops=("add", "sub"),

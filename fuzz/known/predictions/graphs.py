@@ -29,6 +29,7 @@ from tridiff.oracles.dtypes import FP8
 
 _MOST = 16
 """Programs that are interpreted for one failure."""
+_LARGEST_FP8E5 = 57344.0
 
 
 def _of(form: Form) -> Callable[[Wrong], Masks]:
@@ -238,9 +239,13 @@ def _distinct(graphs: Iterator[Graph]) -> Iterator[Graph]:
 
 
 def _holds(answer: Answer, actual: torch.Tensor, dtype: str) -> torch.Tensor:
-    """Where the answer defines an element, and allows the one that is there."""
+    """Where the answer defines an element, and allows the one that is there; or leaves it open, as it does where fp8e5
+    may saturate, and it is the largest number of that type or an infinity."""
     if answer.bound is None:
         same = to_numpy(actual) == answer.values
-    else:
-        same = confirmed(answer, actual.to(torch.float64).cpu().numpy(), dtype)
-    return to_torch(np.ascontiguousarray(same & answer.defined), device=actual.device)
+        return to_torch(np.ascontiguousarray(same & answer.defined), device=actual.device)
+    there = actual.to(torch.float64).cpu().numpy()
+    same = confirmed(answer, there, dtype) & answer.defined
+    if dtype == "fp8e5":
+        same |= ~answer.defined & ~answer.untouched & (np.abs(there) >= _LARGEST_FP8E5)
+    return to_torch(np.ascontiguousarray(same), device=actual.device)
