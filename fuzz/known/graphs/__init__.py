@@ -183,14 +183,10 @@ ISSUES = (
     KnownIssue(
         name="reused-value-does-not-dominate", title="remove-layout-conversions uses a value before it is computed",
         upstream=("triton#8257",), stage="ttgir", where=_WHERE,
-        entries=("codegen.mixed/operand--n-does-not-domi-01f9469a4d",), match=lambda case: True,
-        errors=("operand #N does not dominate this use",)),
-    KnownIssue(
-        name="reused-value-does-not-dominate", title="remove-layout-conversions reuses a value in another layout",
-        upstream=("triton#8257",), stage="ttgir", where=_WHERE,
-        entries=("inductor.programs_scan/arith-andi--op-requires-ef679c0b9b",), match=options.lifts_loads,
-        relative=options.with_loads_inside, kinds=(),
-        errors=("'*' op requires the same encoding for all operands and results",)),
+        entries=("codegen.mixed/operand--n-does-not-domi-01f9469a4d",
+                 "inductor.programs_scan/arith-andi--op-requires-ef679c0b9b"), match=lambda case: True,
+        errors=("operand #N does not dominate this use",
+                "'*' op requires the same encoding for all operands and results")),
     KnownIssue(
         name="buffer-atomic-of-a-single-half", title="an atomic addition of halves ends the compiler for AMD",
         upstream=("triton#7011",), stage="ttgir", where=_WHERE,

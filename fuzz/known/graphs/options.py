@@ -37,16 +37,6 @@ def scheduled(case: Case, change: Callable[[Schedule], Schedule]) -> Case | None
     return made if valid(made) else None
 
 
-def lifts_loads(case: Case) -> bool:
-    """Whether some loads stand before a loop over r."""
-    return any(one.reduction != "persistent" and one.lift_loads for one in graph_of(case).schedules)
-
-
-def with_loads_inside(case: Case) -> Case | None:
-    """The same program with every load where it is used."""
-    return scheduled(case, lambda one: replace(one, lift_loads=False))
-
-
 def _rebuilt(case: Case, graph: Graph) -> Case | None:
     made = rebuilt(case, graph)
     return made if made is not None and valid(made) else None
