@@ -16,8 +16,9 @@ from triton.experimental.gluon._runtime import GluonASTSource
 from tridiff.fuzz.backends.ir_file import ir_file
 from tridiff.fuzz.backends.launch import READ_BACK, LaunchReport, compiler_options, launching, resources
 from tridiff.fuzz.backends.shared_cache import compiled_again_if_swept
-from tridiff.fuzz.records import LaunchOptions
+from tridiff.fuzz.records import Case, LaunchOptions
 from tridiff.fuzz.verdicts import Declined
+from tridiff.oracles.dtypes import dtype as dtype_info
 
 _TARGETS = {
     "sm_80": GPUTarget("cuda", 80, 32),
@@ -52,6 +53,12 @@ def _integer_type(value: int) -> str:
     if -(2**31) <= value < 2**31:
         return "i32"
     return "i64" if value < 2**63 else "u64"
+
+
+def stand_ins(case: Case) -> dict[str, Pointer]:
+    """For each array of a case what its pointer tells the compiler."""
+    return {spec.name: pointer_to(spec.dtype, aligned=spec.layout.offset * dtype_info(spec.dtype).itemsize % 16 == 0)
+            for spec in case.arrays}
 
 
 @dataclass(frozen=True)

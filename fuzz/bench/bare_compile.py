@@ -30,14 +30,13 @@ def _compiled(ready: multiprocessing.synchronize.Barrier, number: int, until: fl
     import torch
     import triton
 
-    from tridiff.fuzz.backends.compile import CompileRunner, pointer_to
+    from tridiff.fuzz.backends.compile import CompileRunner, stand_ins
     from tridiff.fuzz.backends.cuda import CudaRunner
     from tridiff.fuzz.backends.launch import Launch, Runner, resolve
     from tridiff.fuzz.content.place import place
     from tridiff.fuzz.known.draws import draw_cases
     from tridiff.fuzz.registry import find
     from tridiff.fuzz.target import Limits
-    from tridiff.oracles.dtypes import dtype
 
     device = torch.device("cuda")
     triton.set_allocator(lambda size, alignment, stream: torch.empty(size, dtype=torch.uint8, device=device))
@@ -47,9 +46,8 @@ def _compiled(ready: multiprocessing.synchronize.Barrier, number: int, until: fl
         target, prepared = find(name), list[Launch]()
         number_of_cases = math.ceil(draws * max(until - time.time(), 1))
         for case in draw_cases(name, Limits(elements=1 << 14, rows=1 << 10), number_of_cases, seed=number):
-            pointers = {spec.name: place(spec, case.sizes, device=device).pointer if backend == "cuda" else
-                        pointer_to(spec.dtype, aligned=spec.layout.offset * dtype(spec.dtype).itemsize % 16 == 0)
-                        for spec in case.arrays}
+            pointers = stand_ins(case) if backend != "cuda" else {
+                spec.name: place(spec, case.sizes, device=device).pointer for spec in case.arrays}
             prepared += (Launch(case=case, pointers=pointers, helper=resolve(target.subjects["own"]), fault="",
                                 planted="", options=case.options, runner=runner, schedule=schedule)
                          for schedule in range(1 + target.run.schedules(case)))

@@ -31,13 +31,21 @@ class Early:
         self._left = RESERVE * options.seconds * options.workers
         self._times, self._running = Counter[str](), set[str]()
 
+    def may(self, left: float) -> bool:
+        """Whether a worker may be with another finding, and for long enough. left: seconds until nothing is drawn any
+        more."""
+        return len(self._running) < self._most and self._seconds(left) >= LEAST
+
+    def _seconds(self, left: float) -> float:
+        return min(EACH, left, self._left)
+
     def next(self, found: Iterable[Unfinished], drawing: Container[int], left: float
              ) -> tuple[Unfinished, float] | None:
         """The next one and its seconds; None where no worker is to be with another one. found: all that may become
-        smaller; drawing: numbers of shards that have not ended; left: seconds until nothing is drawn any more."""
-        seconds = min(EACH, left, self._left)
-        if len(self._running) >= self._most or seconds < LEAST:
+        smaller; drawing: numbers of shards that have not ended; left: as `may` has it."""
+        if not self.may(left):
             return None
+        seconds = self._seconds(left)
         names = {id_of(one.signature, one.finding): one for one in found if one.shard not in drawing}
         waiting = [name for name in names if name not in self._running and self._times[name] < TIMES and hurries(name)]
         if not waiting:

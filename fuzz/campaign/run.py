@@ -294,8 +294,9 @@ class _Run:
         places: dict[int, int | None] = {}
 
         def take(place: int) -> ShardSpec | _Early:
-            found = self._early.next(unfinished(self._state), self._open, self._clock.left())
-            if found is not None:
+            left = self._clock.left()
+            # Files are read for that only where there is somebody for what they hold.
+            if self._early.may(left) and (found := self._early.next(unfinished(self._state), self._open, left)):
                 return _Early(*found, place)
             spec = self._waiting.popleft(None if self._options.scheduler else place)
             places[spec.index] = place
@@ -304,8 +305,7 @@ class _Run:
         def start(spec: ShardSpec | _Early) -> concurrent.futures.Future[ShardResult | None]:
             if isinstance(spec, _Early):
                 found_by = next(one for one in self._campaign.shards() if one.index == spec.one.shard)
-                return hand(executor, spec.seconds + STUCK, finish_finding, found_by, directory, spec.one, spec.seconds,
-                            place=spec.place)
+                return self._follow_up(executor, found_by, spec.one, spec.seconds, place=spec.place)
             self._open[spec.index] = spec
             allotted = self._clock.allot(spec, self._waiting.pressing() + 1, unfinished=self._unfinished())
             allotted = replace(allotted, lacking=tuple(self._waiting.lacking(spec).items()))
@@ -402,11 +402,9 @@ class _Run:
         waiting = collections.deque(unfinished(self._state))
         self._tried |= {path.name for path in (self._state / "unfinished").glob("*.json")}
         specs = {spec.index: spec for spec in (self._campaign.shards() if waiting else ())}
-        directory = str(self._state.resolve())
 
-        def finish(one: Unfinished) -> concurrent.futures.Future[None]:
-            seconds = self._clock.spare(len(waiting) + 1)
-            return hand(executor, seconds + STUCK, finish_finding, specs[one.shard], directory, one, seconds)
+        def finish(one: Unfinished) -> concurrent.futures.Future[ShardResult | None]:
+            return self._follow_up(executor, specs[one.shard], one, self._clock.spare(len(waiting) + 1))
 
         if self._clock.spare(len(waiting)) < 1:
             return
@@ -415,6 +413,12 @@ class _Run:
             self._told()
             if self._clock.spare(len(waiting)) < 1:
                 waiting.clear()
+
+    def _follow_up(self, executor: concurrent.futures.Executor, spec: ShardSpec, one: Unfinished, seconds: float, *,
+                   place: int | None = None) -> concurrent.futures.Future[ShardResult | None]:
+        """Go on for some seconds with a finding of a shard."""
+        return hand(executor, seconds + STUCK, finish_finding, spec, str(self._state.resolve()), one, seconds,
+                    place=place)
 
     def goes_on(self) -> bool:
         """Whether more is drawn after all: findings did not need all the time that was kept for them."""

@@ -451,11 +451,9 @@ class Attempt:
 
     def stand_ins(self) -> dict[str, Any]:
         """For each array what its pointer tells the compiler."""
-        from tridiff.fuzz.backends.compile import pointer_to
-        from tridiff.oracles.dtypes import dtype
+        from tridiff.fuzz.backends.compile import stand_ins
 
-        return {spec.name: pointer_to(spec.dtype, aligned=spec.layout.offset * dtype(spec.dtype).itemsize % 16 == 0)
-                for spec in self.case.arrays}
+        return stand_ins(self.case)
 
     def failed(self, failure: failures.Failure) -> Outcome:
         """The outcome of a launch that raised."""

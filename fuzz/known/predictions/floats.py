@@ -9,7 +9,7 @@ from tridiff.fuzz.known.predictions.consistency import where_it_shows
 from tridiff.oracles.bits import is_nan, is_subnormal, is_zero, sign_bit, to_bits
 
 LEAST = -(2**31)
-_LARGEST_E5M2 = 57344.0
+LARGEST_E5M2 = 57344.0
 
 
 def same(one: torch.Tensor, other: torch.Tensor) -> torch.Tensor:
@@ -85,7 +85,7 @@ def promoted_bf16(seen: Wrong) -> torch.Tensor:
 def saturated_fp8e5(seen: Wrong) -> torch.Tensor:
     """Overflow to fp8e5 gives the largest finite number of the same sign."""
     a, actual = seen.inputs["a"].double(), seen.actual["out"].float().double()
-    return (a.abs() > _LARGEST_E5M2) & (actual == torch.copysign(torch.full_like(a, _LARGEST_E5M2), a))
+    return (a.abs() > LARGEST_E5M2) & (actual == torch.copysign(torch.full_like(a, LARGEST_E5M2), a))
 
 
 def around(center: torch.Tensor, *, steps: int) -> list[torch.Tensor]:

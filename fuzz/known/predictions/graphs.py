@@ -18,7 +18,7 @@ from tridiff.fuzz.kinds.graphs.torch_contract import BESSEL, EagerInterpreter, b
 from tridiff.fuzz.known.graphs import extremum_forms, forms, index_forms, number_forms
 from tridiff.fuzz.known.graphs.form import Form, analysis_of
 from tridiff.fuzz.known.issue import Masks, Wrong
-from tridiff.fuzz.known.predictions.floats import library_result
+from tridiff.fuzz.known.predictions.floats import LARGEST_E5M2, library_result
 from tridiff.fuzz.verdicts import Declined
 from tridiff.kernels.codegen.graph import Cast, Graph, Load, Store
 from tridiff.kernels.codegen.legality import IllegalGraph
@@ -29,7 +29,6 @@ from tridiff.oracles.dtypes import FP8
 
 _MOST = 16
 """Programs that are interpreted for one failure."""
-_LARGEST_FP8E5 = 57344.0
 
 
 def _of(form: Form) -> Callable[[Wrong], Masks]:
@@ -247,5 +246,5 @@ def _holds(answer: Answer, actual: torch.Tensor, dtype: str) -> torch.Tensor:
     there = actual.to(torch.float64).cpu().numpy()
     same = confirmed(answer, there, dtype) & answer.defined
     if dtype == "fp8e5":
-        same |= ~answer.defined & ~answer.untouched & (np.abs(there) >= _LARGEST_FP8E5)
+        same |= ~answer.defined & ~answer.untouched & (np.abs(there) >= LARGEST_E5M2)
     return to_torch(np.ascontiguousarray(same), device=actual.device)

@@ -4,9 +4,8 @@ import torch
 
 from tridiff.fuzz.known.coordinates import cell_of_a_sum
 from tridiff.fuzz.known.issue import Masks, Wrong
+from tridiff.fuzz.known.predictions.floats import LARGEST_E5M2
 from tridiff.kernels.codegen.graph import Graph, Store
-
-_LARGEST_E5M2 = 57344.0
 
 
 def saturated(seen: Wrong) -> Masks:
@@ -16,7 +15,7 @@ def saturated(seen: Wrong) -> Masks:
         expected, actual = seen.expected.get(name), seen.actual[name]
         if expected is not None and expected.is_floating_point() and actual.is_floating_point():
             right, here = expected.double(), actual.float().double()
-            found[name] = right.isinf() & (here == torch.copysign(torch.full_like(here, _LARGEST_E5M2), right))
+            found[name] = right.isinf() & (here == torch.copysign(torch.full_like(here, LARGEST_E5M2), right))
     return found
 
 
